@@ -1,0 +1,32 @@
+PYTHON ?=
+export PYTHON
+PYTEST_ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint check lock clean
+
+help: ## Say what can be made
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## Create or renew .venv (every other target does this first)
+	@scripts/setup
+
+demo: setup ## A conversation with a small model on this machine, no key and no network needed
+	@.venv/bin/agentframework demo
+
+test: setup ## Run the tests (make test PYTEST_ARGS="tests/permissions -x")
+	@.venv/bin/python -m pytest $(PYTEST_ARGS)
+
+lint: setup ## Style, layers and types
+	.venv/bin/ruff check
+	.venv/bin/lint-imports
+	.venv/bin/basedpyright
+
+check: lint test ## All that a change has to pass
+
+lock: ## Renew the locked versions of all dependencies
+	@scripts/lock
+
+clean: ## Remove what the other targets made
+	rm -rf .venv dist build .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

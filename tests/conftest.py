@@ -1,0 +1,33 @@
+"""What every test gets: asyncio as the one backend, and no way out of this machine."""
+
+import ipaddress
+import socket
+import sys
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# Deadlines measure this machine's load, not our code.
+settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("house")
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+def _refuse_to_leave_this_machine(event: str, args: tuple[Any, ...]) -> None:
+    if event != "socket.connect" or args[0].family not in (socket.AF_INET, socket.AF_INET6):
+        return
+    host = args[1][0]
+    try:
+        loopback = ipaddress.ip_address(host).is_loopback
+    except ValueError:  # a name: only one can be known without asking anybody
+        loopback = host == "localhost"
+    if not loopback:
+        raise RuntimeError(f"A test tried to connect to {host}. Tests reach loopback addresses only.")
+
+
+sys.addaudithook(_refuse_to_leave_this_machine)
