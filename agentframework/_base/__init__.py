@@ -1,0 +1,4 @@
+"""Seven small ideas that every layer may use: ids, clock, bounded text, JSON lines, abort signal, owner, emitter.
+
+Closed by a contract test: a new idea needs a home of its own, not a place here.
+"""

@@ -1,0 +1,62 @@
+"""Token counts and the state of the context window, in one convention for all providers."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one or several model requests.
+
+    ``input_tokens`` includes cached ones on every provider; ``cost_usd`` is None while no price is known;
+    ``estimated`` marks counts that we guessed because the server sent none.
+    """
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    reasoning_tokens: int = 0
+    cost_usd: float | None = None
+    estimated: bool = False
+
+    @property
+    def total_tokens(self) -> int:
+        """Input and output together."""
+        return self.input_tokens + self.output_tokens
+
+    def __add__(self, other: "Usage") -> "Usage":
+        costs = [cost for cost in (self.cost_usd, other.cost_usd) if cost is not None]
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cache_read_tokens + other.cache_read_tokens,
+            self.cache_write_tokens + other.cache_write_tokens,
+            self.reasoning_tokens + other.reasoning_tokens,
+            sum(costs) if costs else None,
+            self.estimated or other.estimated,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ContextState:
+    """How full the model's window is. Percentages are 0 to 100 with two decimals."""
+
+    max_tokens: int
+    used_tokens: int
+    messages: int
+    bytes: int
+
+    @property
+    def used_percentage(self) -> float:
+        """Share of the window in use, at most 100."""
+        return round(min(100.0, 100.0 * self.used_tokens / self.max_tokens), 2)
+
+    @property
+    def remaining_percentage(self) -> float:
+        """What is left, in percent."""
+        return round(100.0 - self.used_percentage, 2)
+
+    @property
+    def tokens(self) -> int:
+        """Another name of `used_tokens`."""
+        return self.used_tokens
