@@ -1,0 +1,68 @@
+"""Which tools a session offers: unique names in a stable order."""
+
+from collections.abc import Iterable, Iterator
+
+from agentframework.errors import ConfigurationError, ErrorCode, ToolExecutionError
+from agentframework.messages import ToolSpec
+from agentframework.tools.tool import Tool
+
+
+class ToolSet(tuple[Tool, ...]):
+    """Tools as a tuple that can be picked from by name."""
+
+    __slots__ = ()
+
+    def pick(self, *names: str) -> "ToolSet":
+        """These tools, in the order asked for. Raises `ConfigurationError` for an unknown name."""
+        known = {tool.name: tool for tool in self}
+        for name in names:
+            if name not in known:
+                raise ConfigurationError(f"no tool named {name!r}; there are {', '.join(known)}")
+        return ToolSet(known[name] for name in names)
+
+    def without(self, *names: str) -> "ToolSet":
+        """All tools but these."""
+        return ToolSet(tool for tool in self if tool.name not in names)
+
+
+class ToolCatalog:
+    """Name → tool. A name already taken is refused with ``TOOL_NAME_CONFLICT``."""
+
+    def __init__(self, tools: Iterable[Tool] = ()) -> None:
+        self._tools: dict[str, Tool] = {}
+        self._specs: tuple[ToolSpec, ...] | None = None
+        for tool in tools:
+            self.add(tool)
+
+    def add(self, tool: Tool) -> None:
+        """Offer one more tool."""
+        if tool.name in self._tools:
+            raise ToolExecutionError(
+                f"two tools are named {tool.name!r}; rename one or leave it out",
+                code=ErrorCode.TOOL_NAME_CONFLICT,
+                details={"tool": tool.name},
+            )
+        self._tools[tool.name] = tool
+        self._specs = None
+
+    def get(self, name: str) -> Tool | None:
+        """The tool of that exact name."""
+        return self._tools.get(name)
+
+    @property
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """What the model is told; the same tuple until the catalog changes."""
+        if self._specs is None:
+            self._specs = tuple(tool.spec for tool in self._tools.values())
+        return self._specs
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names in the order offered."""
+        return tuple(self._tools)
+
+    def __iter__(self) -> Iterator[Tool]:
+        return iter(self._tools.values())
+
+    def __len__(self) -> int:
+        return len(self._tools)

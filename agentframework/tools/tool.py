@@ -1,0 +1,102 @@
+"""The contract of a tool.
+
+A tool says what it is (name, description, schema), how risky it is, and which argument the permission rules
+look at; it never asks for permission itself. It runs with a small fixed context and returns text, data or a
+`ToolResult`.
+"""
+
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol
+
+from agentframework._base.abort import AbortSignal
+from agentframework.errors import ConfigurationError
+from agentframework.messages import ToolSpec
+from agentframework.sandbox import Sandbox
+
+TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+class RiskClass(StrEnum):
+    """What a call can do: look, change files, or run programs."""
+
+    INSPECT = "inspect"
+    MODIFY = "modify"
+    EXECUTE = "execute"
+
+
+class AskUnavailableError(Exception):
+    """Nobody is there to answer a question; ``str()`` says why."""
+
+
+class Progress(Protocol):
+    """Report of a running tool: a line of text, and how far of how much if known."""
+
+    def __call__(self, text: str, progress: float | None = None, total: float | None = None) -> None: ...
+
+
+AskPort = Callable[[Sequence[Mapping[str, Any]]], Awaitable[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """What a running tool may know and use.
+
+    ``ask`` puts questions to a person and returns the response given to ``resolve_ask`` (None if cancelled);
+    it raises `AskUnavailableError` when nobody listens. ``abort`` may be read from threads.
+    """
+
+    session_id: str
+    run_id: str
+    turn_id: str
+    iteration: int
+    tool_use_id: str
+    cwd: str
+    workspace_root: str
+    max_result_bytes: int
+    sandbox: Sandbox
+    abort: AbortSignal
+    progress: Progress
+    ask: AskPort
+
+
+ToolFunction = Callable[[dict[str, Any], ToolContext], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool. ``run(arguments, context)`` may be sync (runs in a thread) or async.
+
+    ``risk`` None means unclassified: asked about in the default mode. ``permission_key`` names the argument
+    that rules such as ``Read(src/**)`` are matched against. Raises `ConfigurationError` for a bad name or a
+    schema that is not of type object.
+    """
+
+    name: str
+    description: str
+    input_schema: Mapping[str, Any]
+    run: ToolFunction
+    risk: RiskClass | str | None = None
+    permission_key: str | None = None
+    spec: ToolSpec = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not TOOL_NAME.fullmatch(self.name):
+            raise ConfigurationError(
+                f"tool name {self.name!r} is not 1 to 64 of A-Z a-z 0-9 _ -", details={"field": "name"}
+            )
+        if self.input_schema.get("type") != "object":
+            raise ConfigurationError(
+                f"input_schema of tool {self.name} must have type object", details={"field": "input_schema"}
+            )
+        if self.risk is not None:
+            try:
+                risk = RiskClass(self.risk)
+            except ValueError:
+                raise ConfigurationError(
+                    f"risk of tool {self.name} must be inspect, modify, execute or None, not {self.risk!r}"
+                ) from None
+            object.__setattr__(self, "risk", risk)
+        object.__setattr__(self, "spec", ToolSpec(self.name, self.description, self.input_schema))
