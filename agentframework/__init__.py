@@ -1,0 +1,321 @@
+"""A framework for agents inside your own program: an event-driven interactive session.
+
+Everything public is importable from here and loaded when first used, so that ``import agentframework`` costs
+next to nothing. `InteractiveSession` is the place to start; `create_query` is the one-liner.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from agentframework.assembly.builtins import (
+        builtin_tools,
+    )
+    from agentframework.assembly.providers import (
+        resolve_provider,
+    )
+    from agentframework.context import (
+        estimate_message_bytes,
+        estimate_message_tokens,
+    )
+    from agentframework.errors import (
+        AgentFrameworkError,
+        AuthenticationError,
+        ConfigurationError,
+        ContextOverflowError,
+        ErrorCode,
+        ErrorInfo,
+        InvalidInputError,
+        InvalidRequestError,
+        LimitExceededError,
+        MissingCredentialsError,
+        MissingDependencyError,
+        ModelNotFoundError,
+        ModelResponseInvalidError,
+        OverloadedError,
+        PromptBlockedError,
+        ProviderConnectionError,
+        ProviderError,
+        ProviderTimeoutError,
+        RateLimitError,
+        ReplayMismatchError,
+        SessionBusyError,
+        SessionClosedError,
+        SessionError,
+        StreamInterruptedError,
+        StructuredOutputError,
+        ToolExecutionError,
+        TurnNotRunError,
+        UnsupportedOptionError,
+        WouldDeadlockError,
+        is_turn_not_run_error,
+    )
+    from agentframework.loop import (
+        Limits,
+    )
+    from agentframework.messages import (
+        AssistantMessage,
+        ContextState,
+        DocumentPart,
+        ExecutionResult,
+        HistoryEntry,
+        ImageBlock,
+        ImagePart,
+        Message,
+        SystemNote,
+        TextPart,
+        ThinkingPart,
+        ToolCall,
+        ToolMessage,
+        ToolResultPart,
+        ToolSpec,
+        ToolSummary,
+        TurnResult,
+        Usage,
+        UserMessage,
+    )
+    from agentframework.permissions import (
+        PermissionAnswer,
+        PermissionMode,
+        PermissionRules,
+    )
+    from agentframework.providers.anthropic import (
+        AnthropicProvider,
+    )
+    from agentframework.providers.local import (
+        LocalProvider,
+    )
+    from agentframework.providers.openai import (
+        OpenAIProvider,
+    )
+    from agentframework.providers.protocol import (
+        ModelRequest,
+        Provider,
+        RetryPolicy,
+    )
+    from agentframework.providers.replay import (
+        ReplayProvider,
+    )
+    from agentframework.session import (
+        InteractiveSession,
+        Query,
+        TurnHandle,
+        create_query,
+    )
+    from agentframework.tools import (
+        RiskClass,
+        Tool,
+        ToolCatalog,
+        ToolContext,
+        ToolResult,
+        ToolSet,
+        register_tool_permission_profile,
+        tool,
+    )
+    from agentframework.transports.headless import (
+        create_headless_runner,
+    )
+
+_HOMES = {
+    "agentframework.assembly.builtins": (
+        "builtin_tools",
+    ),
+    "agentframework.assembly.providers": (
+        "resolve_provider",
+    ),
+    "agentframework.context": (
+        "estimate_message_bytes",
+        "estimate_message_tokens",
+    ),
+    "agentframework.errors": (
+        "AgentFrameworkError",
+        "AuthenticationError",
+        "ConfigurationError",
+        "ContextOverflowError",
+        "ErrorCode",
+        "ErrorInfo",
+        "InvalidInputError",
+        "InvalidRequestError",
+        "LimitExceededError",
+        "MissingCredentialsError",
+        "MissingDependencyError",
+        "ModelNotFoundError",
+        "ModelResponseInvalidError",
+        "OverloadedError",
+        "PromptBlockedError",
+        "ProviderConnectionError",
+        "ProviderError",
+        "ProviderTimeoutError",
+        "RateLimitError",
+        "ReplayMismatchError",
+        "SessionBusyError",
+        "SessionClosedError",
+        "SessionError",
+        "StreamInterruptedError",
+        "StructuredOutputError",
+        "ToolExecutionError",
+        "TurnNotRunError",
+        "UnsupportedOptionError",
+        "WouldDeadlockError",
+        "is_turn_not_run_error",
+    ),
+    "agentframework.loop": (
+        "Limits",
+    ),
+    "agentframework.messages": (
+        "AssistantMessage",
+        "ContextState",
+        "DocumentPart",
+        "ExecutionResult",
+        "HistoryEntry",
+        "ImageBlock",
+        "ImagePart",
+        "Message",
+        "SystemNote",
+        "TextPart",
+        "ThinkingPart",
+        "ToolCall",
+        "ToolMessage",
+        "ToolResultPart",
+        "ToolSpec",
+        "ToolSummary",
+        "TurnResult",
+        "Usage",
+        "UserMessage",
+    ),
+    "agentframework.permissions": (
+        "PermissionAnswer",
+        "PermissionMode",
+        "PermissionRules",
+    ),
+    "agentframework.providers.anthropic": (
+        "AnthropicProvider",
+    ),
+    "agentframework.providers.local": (
+        "LocalProvider",
+    ),
+    "agentframework.providers.openai": (
+        "OpenAIProvider",
+    ),
+    "agentframework.providers.protocol": (
+        "ModelRequest",
+        "Provider",
+        "RetryPolicy",
+    ),
+    "agentframework.providers.replay": (
+        "ReplayProvider",
+    ),
+    "agentframework.session": (
+        "InteractiveSession",
+        "Query",
+        "TurnHandle",
+        "create_query",
+    ),
+    "agentframework.tools": (
+        "RiskClass",
+        "Tool",
+        "ToolCatalog",
+        "ToolContext",
+        "ToolResult",
+        "ToolSet",
+        "register_tool_permission_profile",
+        "tool",
+    ),
+    "agentframework.transports.headless": (
+        "create_headless_runner",
+    ),
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "AgentFrameworkError",
+    "AnthropicProvider",
+    "AssistantMessage",
+    "AuthenticationError",
+    "ConfigurationError",
+    "ContextOverflowError",
+    "ContextState",
+    "DocumentPart",
+    "ErrorCode",
+    "ErrorInfo",
+    "ExecutionResult",
+    "HistoryEntry",
+    "ImageBlock",
+    "ImagePart",
+    "InteractiveSession",
+    "InvalidInputError",
+    "InvalidRequestError",
+    "LimitExceededError",
+    "Limits",
+    "LocalProvider",
+    "Message",
+    "MissingCredentialsError",
+    "MissingDependencyError",
+    "ModelNotFoundError",
+    "ModelRequest",
+    "ModelResponseInvalidError",
+    "OpenAIProvider",
+    "OverloadedError",
+    "PermissionAnswer",
+    "PermissionMode",
+    "PermissionRules",
+    "PromptBlockedError",
+    "Provider",
+    "ProviderConnectionError",
+    "ProviderError",
+    "ProviderTimeoutError",
+    "Query",
+    "RateLimitError",
+    "ReplayMismatchError",
+    "ReplayProvider",
+    "RetryPolicy",
+    "RiskClass",
+    "SessionBusyError",
+    "SessionClosedError",
+    "SessionError",
+    "StreamInterruptedError",
+    "StructuredOutputError",
+    "SystemNote",
+    "TextPart",
+    "ThinkingPart",
+    "Tool",
+    "ToolCall",
+    "ToolCatalog",
+    "ToolContext",
+    "ToolExecutionError",
+    "ToolMessage",
+    "ToolResult",
+    "ToolResultPart",
+    "ToolSet",
+    "ToolSpec",
+    "ToolSummary",
+    "TurnHandle",
+    "TurnNotRunError",
+    "TurnResult",
+    "UnsupportedOptionError",
+    "Usage",
+    "UserMessage",
+    "WouldDeadlockError",
+    "builtin_tools",
+    "create_headless_runner",
+    "create_query",
+    "estimate_message_bytes",
+    "estimate_message_tokens",
+    "is_turn_not_run_error",
+    "register_tool_permission_profile",
+    "resolve_provider",
+    "tool",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,15 @@
+"""The built-in tools, from wherever they are bundled."""
+
+from collections.abc import Mapping
+
+from agentframework.bundled import load_tools_builtin
+from agentframework.tools import ToolSet
+
+
+def builtin_tools(*, environment: Mapping[str, str] | None = None) -> ToolSet:
+    """A fresh set of the ten built-in tools; pick from it with ``builtin_tools().pick("Read", "Grep")``.
+
+    ``environment`` is what shell commands may inherit (an allow-list of names applies); None means that of
+    this process. A set remembers which files were read and where the shell stands, per session.
+    """
+    return load_tools_builtin().builtin_tools(environment=environment)

@@ -1,0 +1,107 @@
+"""The transcript that goes to the model, kept valid at every moment.
+
+Pairing holds by construction: a reply with tool calls opens a debt, the only thing that may follow is the
+`ToolMessage` that pays it, and `settle_open_calls` pays it with error results whatever happened in between.
+Sizes are kept as running sums, so that asking how full the window is costs nothing.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from agentframework.context import estimate_message_bytes
+from agentframework.context.estimate import BYTES_PER_TOKEN
+from agentframework.messages import (
+    AssistantMessage,
+    ContextState,
+    Message,
+    ToolCall,
+    ToolMessage,
+    ToolResultPart,
+    UserMessage,
+)
+
+NO_RESULT = "Error: no result; the call was interrupted before it finished."
+
+
+class Conversation:
+    """Messages in order. Append-only but for `clear`."""
+
+    def __init__(self, messages: Iterable[Message] = ()) -> None:
+        self._messages: list[Message] = []
+        self._open: tuple[ToolCall, ...] = ()
+        self._bytes = 0
+        self._reported_tokens = 0
+        self._report_is_current = False
+        for message in messages:
+            self.append(message)
+
+    @property
+    def messages(self) -> Sequence[Message]:
+        """The live list; read only."""
+        return self._messages
+
+    @property
+    def open_calls(self) -> tuple[ToolCall, ...]:
+        """Calls of the last reply that have no result yet."""
+        return self._open
+
+    def append(self, message: Message) -> None:
+        """Add a message. Raises ``ValueError`` if it would break the pairing of calls and results."""
+        if isinstance(message, ToolMessage):
+            answered = [part.tool_use_id for part in message.content]
+            if not self._open or answered != [call.id for call in self._open]:
+                raise ValueError(
+                    f"results {answered} do not answer the open calls {[call.id for call in self._open]}"
+                )
+            self._open = ()
+        elif self._open:
+            raise ValueError(f"a {message.role} message while calls wait for their results")
+        self._report_is_current = False
+        if isinstance(message, AssistantMessage):
+            self._open = message.tool_calls
+            if message.usage is not None and not message.usage.estimated:
+                self._reported_tokens = message.usage.total_tokens
+                self._report_is_current = True
+        self._messages.append(message)
+        self._bytes += estimate_message_bytes(message)
+
+    def settle_open_calls(self, known: Iterable[ToolResultPart] = ()) -> ToolMessage | None:
+        """Answer every open call: with the ``known`` results, the rest with an error. None if none is open."""
+        if not self._open:
+            return None
+        found = {part.tool_use_id: part for part in known}
+        message = ToolMessage(
+            tuple(
+                found.get(call.id) or ToolResultPart(call.id, call.name, NO_RESULT, is_error=True)
+                for call in self._open
+            ),
+            state="interrupted",
+        )
+        self.append(message)
+        return message
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._messages.clear()
+        self._open = ()
+        self._bytes = 0
+        self._reported_tokens = 0
+        self._report_is_current = False
+
+    def context_state(self, window: int) -> ContextState:
+        """How full a window of ``window`` tokens is.
+
+        The provider's count where it covers the last message, else the larger of its last count and our
+        estimate.
+        """
+        used = self._reported_tokens
+        if not self._report_is_current:
+            used = max(used, -(-self._bytes // BYTES_PER_TOKEN))
+        return ContextState(window, used, len(self._messages), self._bytes)
+
+
+def last_user_text(messages: Sequence[Message]) -> str:
+    """Text of the latest user message, or nothing."""
+    for message in reversed(messages):
+        if isinstance(message, UserMessage):
+            return message.text
+    return ""

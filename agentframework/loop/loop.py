@@ -1,0 +1,86 @@
+"""The turn loop, the only one: ask the model, run its calls, until it has answered.
+
+Above it are a provider, a gate and tools; below it the two faces, which differ in what they do with the
+events and the outcome, never in how a turn runs.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from agentframework._base.abort import AbortedError
+from agentframework.errors import LimitExceededError
+from agentframework.events import IterationStarted, MaxIterationsReached, ToolCallsDetected
+from agentframework.events.sink import EventSink
+from agentframework.loop.conversation import Conversation
+from agentframework.loop.model_call import ModelCaller
+from agentframework.loop.tool_calls import ToolRounds
+from agentframework.loop.turn import Limits, Turn, TurnOutcome
+from agentframework.messages import AssistantMessage, ToolCall, user_text
+from agentframework.providers.protocol import ModelRequest, Provider
+
+
+@dataclass(frozen=True, slots=True)
+class TurnLoop:
+    """Runs turns on a conversation. ``provider`` and ``request`` are asked anew before each model request, so
+    that a change of model in the middle of a session takes effect at the next one."""
+
+    provider: Callable[[], Provider]
+    request: Callable[[Conversation], ModelRequest]
+    call_model: ModelCaller
+    run_tools: ToolRounds
+    sink: EventSink
+    limits: Limits
+
+    async def __call__(self, conversation: Conversation, turn: Turn) -> TurnOutcome:
+        """Run until the model answers without calls.
+
+        Raises `AbortedError` on abort, `LimitExceededError` at a limit, or the provider's error. In each
+        case the conversation is valid and holds what had been said and done.
+        """
+        try:
+            while True:
+                self._begin_iteration(turn)
+                reply = await self.call_model(self.provider(), self.request(conversation), turn)
+                turn.record(reply)
+                if reply.text.strip():
+                    turn.replies.append(reply.text)
+                calls = reply.tool_calls
+                if calls:
+                    await self._tool_round(calls, turn)
+                elif reply.stop_reason != "pause_turn":
+                    return _answered(reply)
+        finally:
+            leftover = conversation.open_calls
+            if leftover:
+                turn.record(self.run_tools.refuse_all(leftover, "the turn ended before this call was run"))
+
+    def _begin_iteration(self, turn: Turn) -> None:
+        turn.abort.check()
+        limit = self.limits.max_iterations
+        if limit is not None and turn.iteration >= limit:
+            self.sink.emit(MaxIterationsReached, turn.iteration)
+            raise LimitExceededError(
+                f"the turn used up its {limit} model requests; raise max_iterations to let it go on",
+                details={"limit": "max_iterations", "value": limit},
+            )
+        turn.iteration += 1
+        self.sink.emit(IterationStarted, turn.iteration)
+
+    async def _tool_round(self, calls: tuple[ToolCall, ...], turn: Turn) -> None:
+        self.sink.emit(ToolCallsDetected, calls)
+        turn.note_calls(calls)
+        limit = self.limits.max_tool_calls_per_turn
+        if limit is not None and len(calls) > limit:
+            reason = f"{len(calls)} tool calls in one reply, the limit is {limit}; none was run"
+            turn.record(self.run_tools.refuse_all(calls, reason))
+            raise LimitExceededError(reason, details={"limit": "max_tool_calls_per_turn", "value": limit})
+        outcome = await self.run_tools(calls, turn)
+        turn.record(outcome.message)
+        if outcome.interrupted:
+            raise AbortedError(turn.abort.reason or "aborted")
+        for instruction in outcome.redirects:
+            turn.record(user_text(instruction))
+
+
+def _answered(reply: AssistantMessage) -> TurnOutcome:
+    return TurnOutcome(reply.text, reply.stop_reason)

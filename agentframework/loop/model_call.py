@@ -1,0 +1,100 @@
+"""One model request: chunks become events, and what was said survives however the stream ends."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import aclosing
+from dataclasses import dataclass
+from time import perf_counter
+
+from agentframework._base.abort import AbortedError, run_abortable
+from agentframework.errors import StreamInterruptedError
+from agentframework.events import (
+    ModelCompleted,
+    RawModelEvent,
+    Retry,
+    TextDelta,
+    ThinkingDelta,
+    ToolCallDelta,
+)
+from agentframework.events.sink import EventSink
+from agentframework.loop.turn import Turn
+from agentframework.messages import AssistantMessage, TextPart, Usage
+from agentframework.providers.protocol import (
+    ModelReply,
+    ModelRequest,
+    Provider,
+    RawChunk,
+    RetryChunk,
+    TextChunk,
+    ThinkingChunk,
+    ToolCallChunk,
+)
+
+# A stream with data always ready never really awaits; without a pause it would starve every other session.
+_CHUNKS_BETWEEN_LOOKS = 16
+_LONGEST_HOLD_S = 0.005
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCaller:
+    """Makes the requests of one turn loop."""
+
+    sink: EventSink
+    abandon: Callable[[asyncio.Task[AssistantMessage]], None]
+
+    async def __call__(self, provider: Provider, request: ModelRequest, turn: Turn) -> AssistantMessage:
+        """The whole reply. Raises `AbortedError` on abort and the provider's error on failure.
+
+        Text that was shown before either is recorded as an interrupted reply.
+        """
+        turn.live_text = []
+        try:
+            reply = await run_abortable(
+                self._consume(provider, request, turn), turn.abort, abandon=self.abandon
+            )
+        except BaseException:
+            self._keep_partial(provider, request, turn)
+            raise
+        usage = reply.usage or Usage()
+        turn.usage = turn.usage + usage
+        self.sink.emit(ModelCompleted, reply, reply.stop_reason, usage)
+        return reply
+
+    async def _consume(self, provider: Provider, request: ModelRequest, turn: Turn) -> AssistantMessage:
+        emit, live, abort = self.sink.emit, turn.live_text, turn.abort
+        pause_at, seen = perf_counter() + _LONGEST_HOLD_S, 0
+        stream = provider.stream(request)
+        async with aclosing(stream) as chunks:  # type: ignore[type-var]
+            async for chunk in chunks:
+                kind = type(chunk)
+                if kind is TextChunk:
+                    live.append(chunk.text)
+                    emit(TextDelta, chunk.text)
+                elif kind is ThinkingChunk:
+                    emit(ThinkingDelta, chunk.text)
+                elif kind is ToolCallChunk:
+                    emit(ToolCallDelta, chunk.tool_use_id, chunk.name, chunk.partial_json)
+                elif kind is ModelReply:
+                    return chunk.message
+                elif kind is RawChunk:
+                    emit(RawModelEvent, chunk.data)
+                elif kind is RetryChunk:
+                    emit(Retry, chunk.attempt, chunk.delay_s, chunk.reason)
+                if abort.aborted:
+                    raise AbortedError(abort.reason or "aborted")
+                seen += 1
+                if seen % _CHUNKS_BETWEEN_LOOKS == 0 and perf_counter() > pause_at:
+                    await asyncio.sleep(0)
+                    pause_at = perf_counter() + _LONGEST_HOLD_S
+        raise StreamInterruptedError(f"{provider.name} ended its answer without a reply")
+
+    @staticmethod
+    def _keep_partial(provider: Provider, request: ModelRequest, turn: Turn) -> None:
+        text = "".join(turn.live_text)
+        if text.strip():
+            turn.replies.append(text)
+            turn.record(
+                AssistantMessage(
+                    (TextPart(text),), request.model, provider.name, "interrupted", state="interrupted"
+                )
+            )

@@ -1,0 +1,58 @@
+"""State of one turn while it runs, and what it amounts to afterwards."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from agentframework._base.abort import AbortSignal
+from agentframework.messages import Message, ToolCall, ToolSummary, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds of a run. None means unbounded.
+
+    ``max_iterations`` counts model requests of one turn; bytes are UTF-8.
+    """
+
+    max_iterations: int | None = 8
+    max_tool_calls_per_turn: int | None = 8
+    max_tool_argument_bytes: int = 262_144
+    max_tool_result_bytes: int = 2_097_152
+
+
+@dataclass(slots=True)
+class ActiveTool:
+    """A call that is running now."""
+
+    tool_use_id: str
+    tool_name: str
+    first_arg: str
+
+
+@dataclass(slots=True)
+class Turn:
+    """What a running turn knows. ``record`` is told each message that joins the conversation."""
+
+    turn_id: str
+    run_id: str
+    driver_id: str
+    abort: AbortSignal
+    record: Callable[[Message], None]
+    iteration: int = 0
+    usage: Usage = field(default_factory=Usage)
+    live_text: list[str] = field(default_factory=list[str])
+    replies: list[str] = field(default_factory=list[str])
+    summaries: list[ToolSummary] = field(default_factory=list[ToolSummary])
+    active: dict[str, ActiveTool] = field(default_factory=dict[str, ActiveTool])
+
+    def note_calls(self, calls: tuple[ToolCall, ...]) -> None:
+        """Remember calls for the result's summary."""
+        self.summaries.extend(ToolSummary(call.name, call.arguments_json) for call in calls)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnOutcome:
+    """How a turn ended: the last reply's text, and why the model stopped."""
+
+    response: str
+    stop_reason: str | None

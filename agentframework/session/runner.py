@@ -1,0 +1,218 @@
+"""Runs a session's turns, one at a time.
+
+The claim on the session is taken and given up synchronously: there is no await between "idle?" and "mine", and
+the release of one turn and the start of the next happen in one tick. Every accepted prompt's handle is settled
+exactly once, on every way out.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
+from functools import partial
+
+from agentframework._base.abort import AbortedError, AbortSignal
+from agentframework._base.ids import short_id
+from agentframework._base.owner import TaskOwner
+from agentframework.assembly import Parts
+from agentframework.errors import SessionClosedError, describe_error
+from agentframework.events import (
+    Complete,
+    ContextUpdate,
+    ErrorEvent,
+    Interrupted,
+    Thinking,
+    TurnStarted,
+    UserMessageEvent,
+)
+from agentframework.events.sink import EventSink
+from agentframework.loop import Conversation, Turn
+from agentframework.messages import ExecutionResult, Message, TextPart, UserMessage
+from agentframework.session.queue import Prompt, PromptQueue
+from agentframework.session.timeline import Timeline
+from agentframework.session.turn_handle import TurnHandle
+
+EMPTY_RESPONSE = "(empty response)"
+INTERRUPTED_NOTE = "[The user interrupted the previous turn.]"
+
+_inside: ContextVar["TurnRunner | None"] = ContextVar("agentframework_turn", default=None)
+
+Settle = Callable[[], None]
+
+
+class TurnRunner:
+    """Queue, claim and course of the turns of one session."""
+
+    def __init__(
+        self,
+        parts: Parts,
+        sink: EventSink,
+        timeline: Timeline,
+        conversation: Conversation,
+        owner: TaskOwner,
+        ensure_started: Callable[[], Awaitable[None]],
+    ) -> None:
+        self._parts = parts
+        self._sink = sink
+        self._timeline = timeline
+        self._conversation = conversation
+        self._owner = owner
+        self._ensure_started = ensure_started
+        self._queue = PromptQueue()
+        self._prompt: Prompt | None = None
+        self._turn: Turn | None = None
+        self._note_interruption = False
+        self.closing = False
+
+    # --- what others may know ---------------------------------------------------------------------------
+
+    @property
+    def turn(self) -> Turn | None:
+        """The running turn."""
+        return self._turn
+
+    @property
+    def queue(self) -> PromptQueue:
+        """The waiting prompts."""
+        return self._queue
+
+    def new_handle(self) -> TurnHandle:
+        """A handle for a prompt about to be submitted."""
+        return TurnHandle(short_id("turn"), self._would_deadlock)
+
+    def _would_deadlock(self, _handle: TurnHandle) -> bool:
+        return self._prompt is not None and self.is_inside()
+
+    def is_inside(self) -> bool:
+        """True in code that the running turn itself called and waits for."""
+        return _inside.get() is self
+
+    # --- submission and control -------------------------------------------------------------------------
+
+    def submit(self, prompt: Prompt) -> None:
+        """Start ``prompt`` now, or queue it behind the running turn."""
+        if self._prompt is None:
+            self._start(prompt)
+        elif not self._queue.offer(prompt):
+            self._sink.emit(
+                UserMessageEvent, f"The queue is full; the prompt of {prompt.driver_id} was dropped."
+            )
+
+    def cancel_queue(self) -> None:
+        """Reject every waiting prompt; the running turn goes on."""
+        others = sorted({prompt.driver_id for prompt in self._queue.clear()} - {"owner"})
+        if others:
+            self._sink.emit(UserMessageEvent, f"The waiting prompts of {', '.join(others)} were cancelled.")
+
+    def abort(self, reason: str) -> None:
+        """Clear the queue and stop the running turn; its open prompts are denied."""
+        self.cancel_queue()
+        if self._turn is not None:
+            self._turn.abort.abort(reason)
+        self._parts.prompts.settle_all()
+
+    async def wait_idle(self) -> None:
+        """Return when no turn runs."""
+        while self._prompt is not None:
+            await self._prompt.handle.wait_settled()
+            await asyncio.sleep(0)
+
+    # --- the course of a turn ---------------------------------------------------------------------------
+
+    def _start(self, prompt: Prompt) -> None:
+        turn_id = prompt.handle.turn_id
+        turn = Turn(turn_id, short_id("run"), prompt.driver_id, AbortSignal(), self._record)
+        self._prompt, self._turn = prompt, turn
+        self._sink.turn_id = turn_id
+        self._owner.start(self._run(prompt, turn), f"turn {turn_id}")
+
+    def _record(self, message: Message) -> None:
+        self._conversation.append(message)
+        self._timeline.message(message)
+
+    async def _run(self, prompt: Prompt, turn: Turn) -> None:
+        _inside.set(self)
+        settle: Settle = partial(prompt.handle.reject, SessionClosedError("the turn was stopped"))
+        try:
+            settle = await self._course(prompt, turn)
+        except BaseException as error:
+            settle = partial(prompt.handle.reject, error)
+            raise
+        finally:
+            self._release(prompt, settle)
+
+    async def _course(self, prompt: Prompt, turn: Turn) -> Settle:
+        try:
+            await self._ensure_started()
+            self._open(prompt)
+            outcome = await self._parts.loop(self._conversation, turn)
+        except AbortedError:
+            return self._interrupted(prompt, turn)
+        except asyncio.CancelledError:
+            # Cancelled by the owner at shutdown: the turn still ends in order, and the task as cancelled.
+            self._interrupted(prompt, turn)()
+            raise
+        except Exception as error:
+            return self._failed(prompt, turn, error)
+        response = outcome.response if outcome.response.strip() else EMPTY_RESPONSE
+        result = self._result(turn, response, outcome.stop_reason)
+        self._sink.emit(Complete, result)
+        self._sink.emit(ContextUpdate, result.context_state)
+        return partial(prompt.handle.resolve, result)
+
+    def _open(self, prompt: Prompt) -> None:
+        self._sink.emit(TurnStarted, prompt.driver_id, prompt.source)
+        self._sink.emit(UserMessageEvent, prompt.display)
+        self._sink.emit(Thinking, True)
+        self._timeline.user(prompt.message, prompt.display)
+        self._conversation.append(self._with_note(prompt.message))
+
+    def _with_note(self, message: UserMessage) -> UserMessage:
+        """The model is told, once, that what it said before was cut short by the user."""
+        if not self._note_interruption:
+            return message
+        self._note_interruption = False
+        return UserMessage((TextPart(INTERRUPTED_NOTE), *message.content), message.id, message.timestamp)
+
+    def _result(
+        self, turn: Turn, response: str, stop_reason: str | None, interrupted: bool = False
+    ) -> ExecutionResult:
+        state = self._conversation.context_state(self._parts.settings.context_window)
+        self._timeline.turn_summary(turn.summaries, turn.usage, state)
+        return ExecutionResult(
+            response=response,
+            usage=turn.usage,
+            stop_reason=stop_reason,
+            interrupted=interrupted,
+            tool_summaries=tuple(turn.summaries),
+            context_state=state,
+            history=self._timeline.entries,
+        )
+
+    def _interrupted(self, prompt: Prompt, turn: Turn) -> Settle:
+        self._note_interruption = True
+        result = self._result(turn, "\n\n".join(turn.replies), "interrupted", interrupted=True)
+        self._timeline.note("Interrupted by user.")
+        self._sink.emit(Interrupted, result)
+        self._sink.emit(ContextUpdate, result.context_state)
+        return partial(prompt.handle.resolve, result)
+
+    def _failed(self, prompt: Prompt, turn: Turn, error: Exception) -> Settle:
+        info = describe_error(error)
+        state = self._conversation.context_state(self._parts.settings.context_window)
+        self._timeline.turn_summary(turn.summaries, turn.usage, state)
+        self._timeline.note(info.message, "error")
+        self._sink.emit(ErrorEvent, info)
+        return partial(prompt.handle.reject, error)
+
+    def _release(self, prompt: Prompt, settle: Settle) -> None:
+        """Settle, give up the claim, and start the next prompt, all in one tick."""
+        try:
+            self._sink.emit(Thinking, False)
+        finally:
+            if not prompt.handle.settled:
+                settle()
+            self._prompt = self._turn = None
+            self._sink.turn_id = None
+            following = None if self.closing else self._queue.take()
+            if following is not None:
+                self._start(following)

@@ -1,0 +1,405 @@
+"""`InteractiveSession`: a conversation that several drivers may speak into and many may listen to.
+
+This module only delegates: turns run in `TurnRunner`, the loop and the gate come from `assembly`.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar, overload
+
+from agentframework._base.emitter import EventEmitter, EventStream, ListenerFault
+from agentframework._base.ids import new_id
+from agentframework._base.owner import TaskOwner
+from agentframework.assembly import (
+    AssemblyOptions,
+    ModelOptions,
+    PermissionOptions,
+    ToolOptions,
+    build,
+    session_limits,
+)
+from agentframework.errors import InvalidInputError, SessionBusyError, SessionClosedError
+from agentframework.events import (
+    EVENT_TYPES,
+    AskRequest,
+    BaseEvent,
+    ContextUpdate,
+    HistoryCleared,
+    PermissionRequest,
+    SessionStarted,
+    ToolEnd,
+    ToolStart,
+    WarningEvent,
+    merge_deltas,
+)
+from agentframework.events.sink import EventSink
+from agentframework.loop import Conversation, Limits
+from agentframework.loop.turn import ActiveTool
+from agentframework.messages import (
+    ContextState,
+    HistoryEntry,
+    Message,
+    SystemNote,
+    TextPart,
+    UserMessage,
+    UserPart,
+    part_from_dict,
+)
+from agentframework.permissions import PermissionAnswer, PermissionMode, PermissionRules, parse_mode
+from agentframework.providers.protocol import Provider
+from agentframework.session.queue import Prompt
+from agentframework.session.runner import TurnRunner
+from agentframework.session.timeline import Timeline
+from agentframework.session.turn_handle import TurnHandle
+from agentframework.tools import Tool
+
+F = TypeVar("F", bound=Callable[..., Any])
+Content = Sequence[UserPart | dict[str, Any]]
+
+DEFAULT_DRIVER = "owner"
+
+
+class InteractiveSession:
+    """One conversation with a model that may use tools.
+
+    Nothing starts in the constructor; `start`, ``async with`` or the first prompt does that. With only
+    ``cwd`` and ``provider`` a session has the ten built-in tools, asks before it changes files or runs
+    commands, reads no settings or instruction files and stores nothing. Objects are not thread-safe; use one
+    event loop.
+
+    ``max_turns`` is another name of ``limits.max_iterations``. Raises `ConfigurationError` for options that
+    cannot work.
+    """
+
+    def __init__(  # noqa: PLR0913 - options are keyword arguments, so that they can be read and completed
+        self,
+        *,
+        cwd: str | Path,
+        provider: Provider,
+        model: str | None = None,
+        effort: str | None = None,
+        temperature: float | None = None,
+        max_output_tokens: int | None = None,
+        permission_mode: PermissionMode | str = PermissionMode.DEFAULT,
+        permissions: PermissionRules | None = None,
+        allowed_tools: Sequence[str] = (),
+        denied_tools: Sequence[str] = (),
+        default_tools: Sequence[Tool] | None = None,
+        additional_tools: Sequence[Tool] = (),
+        additional_directories: Sequence[str | Path] = (),
+        system_prompt: str | None = None,
+        append_system_prompt: str | None = None,
+        limits: Limits | None = None,
+        max_turns: int | None = None,
+    ) -> None:
+        self._session_id = new_id("session")
+        self._emitter: EventEmitter[BaseEvent] = EventEmitter(
+            EVENT_TYPES,
+            merge=merge_deltas,
+            on_fault=self._listener_failed,
+            on_overflow=self._buffer_overflowed,
+            on_undelivered=self._deny_unheard,
+        )
+        self._sink = EventSink(self._session_id, self._deliver, self._emitter.has_listeners)
+        self._owner = TaskOwner(on_fault=self._task_failed)
+        self._timeline = Timeline()
+        self._conversation = Conversation()
+        self._parts = build(
+            AssemblyOptions(
+                session_id=self._session_id,
+                cwd=cwd,
+                model=ModelOptions(
+                    provider=provider,
+                    model=model,
+                    effort=effort,
+                    temperature=temperature,
+                    max_output_tokens=max_output_tokens,
+                ),
+                tools=ToolOptions(
+                    default_tools=default_tools,
+                    additional_tools=additional_tools,
+                    additional_directories=additional_directories,
+                ),
+                permissions=PermissionOptions(
+                    mode=parse_mode(permission_mode),
+                    rules=permissions or PermissionRules(),
+                    allowed_tools=allowed_tools,
+                    denied_tools=denied_tools,
+                ),
+                limits=session_limits(limits, max_turns),
+                system_prompt=system_prompt,
+                append_system_prompt=append_system_prompt,
+            ),
+            self._sink,
+            self._owner.adopt,
+        )
+        self._runner = TurnRunner(
+            self._parts, self._sink, self._timeline, self._conversation, self._owner, self.start
+        )
+        self._started = False
+        self._ending: asyncio.Task[None] | None = None
+
+    # --- life -------------------------------------------------------------------------------------------
+
+    @property
+    def session_id(self) -> str:
+        """Unique and printable; there from construction."""
+        return self._session_id
+
+    @property
+    def cwd(self) -> str:
+        """The working directory, canonical."""
+        return self._parts.sandbox.roots[0]
+
+    @property
+    def model(self) -> str:
+        """The model that answers."""
+        return self._parts.settings.model
+
+    async def start(self) -> None:
+        """Get ready ahead of the first prompt. May be called many times.
+
+        Slow imports of the provider go on in the background.
+        """
+        self._check_open()
+        if self._started:
+            return
+        self._started = True
+        settings = self._parts.settings
+        self._owner.start(self._prepare_provider(), "provider start")
+        names = self._parts.catalog.names
+        self._sink.emit(SessionStarted, self.cwd, settings.model, str(self.permission_mode), names)
+        for warning in self._parts.gate.rules.warnings:
+            self._sink.emit(WarningEvent, warning, "permissions")
+
+    async def _prepare_provider(self) -> None:
+        try:
+            await self._parts.settings.provider.start()
+        except Exception:
+            # The first request meets the same fault and reports it as the turn's error, once.
+            return
+
+    async def shutdown(self, reason: str = "other", message: str | None = None) -> None:
+        """End the session: stop the turn, clear the queue, end background work, remove listeners.
+
+        May be called many times and by many; later `submit` calls raise code ``SESSION_CLOSED``.
+        """
+        if self._ending is None:
+            self._ending = asyncio.get_running_loop().create_task(self._end(), name="session shutdown")
+        await asyncio.shield(self._ending)
+
+    async def _end(self) -> None:
+        self._runner.closing = True
+        self._runner.abort("shutdown")
+        try:
+            async with asyncio.timeout(5.0):
+                await self._runner.wait_idle()
+        except TimeoutError:
+            pass  # the owner cancels the turn's task now
+        await self._owner.close()
+        await self._emitter.close()
+
+    async def __aenter__(self) -> "InteractiveSession":
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_exc: object) -> None:
+        await self.shutdown()
+
+    def _check_open(self) -> None:
+        if self._runner.closing:
+            raise SessionClosedError("the session is shut down; make a new one")
+
+    # --- events -----------------------------------------------------------------------------------------
+
+    @overload
+    def on(self, event: str | type[BaseEvent]) -> Callable[[F], F]: ...
+    @overload
+    def on(self, event: str | type[BaseEvent], listener: F) -> F: ...
+    def on(self, event: str | type[BaseEvent], listener: Callable[..., Any] | None = None) -> Any:
+        """Call ``listener(event)`` for every event of that name or class; without it, a decorator.
+
+        Sync listeners run in place, async ones in order in a task of their own. A listener that raises harms
+        nobody and is reported once, as a ``warning`` event. Raises ``ValueError`` for an unknown event.
+        """
+        if listener is None:
+            return lambda function: self._emitter.on(event, function)
+        return self._emitter.on(event, listener)
+
+    @overload
+    def once(self, event: str | type[BaseEvent]) -> Callable[[F], F]: ...
+    @overload
+    def once(self, event: str | type[BaseEvent], listener: F) -> F: ...
+    def once(self, event: str | type[BaseEvent], listener: Callable[..., Any] | None = None) -> Any:
+        """Like `on`, for the next such event only."""
+        if listener is None:
+            return lambda function: self._emitter.on(event, function, once=True)
+        return self._emitter.on(event, listener, once=True)
+
+    def off(self, event: str | type[BaseEvent], listener: Callable[..., Any]) -> None:
+        """Remove a listener. A request that nobody is left to answer is denied."""
+        self._emitter.off(event, listener)
+        self._parts.prompts.listeners_changed()
+
+    def events(self) -> EventStream[BaseEvent]:
+        """Async iterator over all events from now on, until `shutdown`.
+
+        Buffers 10,000 events; past that the oldest text deltas are merged and a ``warning`` says so.
+        """
+        return self._emitter.stream()
+
+    def _deliver(self, event: BaseEvent) -> None:
+        if isinstance(event, ToolStart):
+            self._timeline.tool_started(event)
+        elif isinstance(event, ToolEnd):
+            self._timeline.tool_ended(event)
+        self._emitter.emit(event)
+
+    def _listener_failed(self, fault: ListenerFault) -> None:
+        problem = f"{type(fault.error).__name__}: {fault.error}"
+        self._sink.emit(WarningEvent, f"listener {fault.listener} of {fault.event_type} failed: {problem}", "listener")
+
+    def _deny_unheard(self, event: BaseEvent) -> None:
+        # Whoever was asked broke down over the question: nobody may be left waiting for its answer.
+        if isinstance(event, PermissionRequest | AskRequest):
+            self._parts.prompts.listener_failed(event.id)
+
+    def _buffer_overflowed(self) -> None:
+        self._sink.emit(
+            WarningEvent, "a reader of events is too slow; its oldest text deltas were merged", "events"
+        )
+
+    def _task_failed(self, name: str, error: BaseException) -> None:
+        self._sink.emit(WarningEvent, f"{name} failed: {type(error).__name__}: {error}", "session")
+
+    # --- prompts ----------------------------------------------------------------------------------------
+
+    async def submit(
+        self,
+        text: str,
+        *,
+        display_input: str | None = None,
+        raw_input: str | None = None,
+        driver_id: str = DEFAULT_DRIVER,
+        content: Content | None = None,
+    ) -> TurnHandle:
+        """Submit a prompt. On an idle session returns when the turn has ended, else queues and returns at once.
+
+        ``content`` adds images and documents; ``display_input`` is what the history shows. A failing turn
+        raises from ``handle.completed``, not from here. Cancelling the caller leaves the turn running.
+        Raises `InvalidInputError` for a blank prompt, `SessionClosedError` after `shutdown`.
+        """
+        idle = not self.is_executing()
+        handle = self.submit_nowait(
+            text, display_input=display_input, raw_input=raw_input, driver_id=driver_id, content=content
+        )
+        if idle:
+            await handle.wait_settled()
+        return handle
+
+    def submit_nowait(
+        self,
+        text: str,
+        *,
+        display_input: str | None = None,
+        raw_input: str | None = None,
+        driver_id: str = DEFAULT_DRIVER,
+        content: Content | None = None,
+    ) -> TurnHandle:
+        """Like `submit`, returning the handle at once in every case. Needs a running event loop."""
+        self._check_open()
+        parts = [part_from_dict(part) if isinstance(part, dict) else part for part in content or ()]
+        if text.strip():
+            parts.insert(0, TextPart(text))
+        elif not parts:
+            raise InvalidInputError("the prompt is blank", details={"field": "text"})
+        prompt = Prompt(
+            handle=self._runner.new_handle(),
+            message=UserMessage(tuple(parts)),
+            display=text if display_input is None else display_input,
+            raw=text if raw_input is None else raw_input,
+            driver_id=driver_id,
+        )
+        self._runner.submit(prompt)
+        return prompt.handle
+
+    def abort(self) -> None:
+        """Stop the running turn and clear the queue. What was said so far is kept as interrupted."""
+        self._runner.abort("aborted by the user")
+
+    def cancel_queue(self) -> None:
+        """Clear the queue; the running turn goes on."""
+        self._runner.cancel_queue()
+
+    def resolve_permission(self, id: str, answer: bool | str | PermissionAnswer) -> None:
+        """Answer a ``permission_request``: True, False, ``"allow-session"``, ``"allow-project"`` or a
+        `PermissionAnswer`. The first answer counts; an unknown or settled id is ignored."""
+        self._parts.prompts.resolve_permission(id, answer)
+
+    def resolve_ask(self, id: str, response: Any) -> None:
+        """Answer an ``ask_request``: a list of answers, a dict by question, or None for "cancelled"."""
+        self._parts.prompts.resolve_ask(id, response)
+
+    # --- state ------------------------------------------------------------------------------------------
+
+    @property
+    def permission_mode(self) -> PermissionMode:
+        """The mode in force."""
+        return self._parts.gate.mode
+
+    def set_permission_mode(self, mode: PermissionMode | str) -> None:
+        """Change the mode; takes effect for the next call that is judged."""
+        self._parts.gate.mode = parse_mode(mode)
+
+    def set_model(self, model: str, provider: Provider | None = None) -> None:
+        """Answer with another model, or another provider's, from the next request on."""
+        settings = self._parts.settings
+        settings.provider = provider or settings.provider
+        settings.model = settings.provider.resolve_model(model)
+
+    def is_executing(self) -> bool:
+        """True while a turn holds the session."""
+        return self._runner.turn is not None
+
+    def get_pending_prompt(self) -> str | None:
+        """Text of the prompt that runs next."""
+        head = self._runner.queue.head
+        return head.display if head else None
+
+    def get_pending_count(self) -> int:
+        """How many prompts wait."""
+        return len(self._runner.queue)
+
+    def get_active_driver_id(self) -> str | None:
+        """Whose turn is running."""
+        return self._runner.turn.driver_id if self._runner.turn else None
+
+    def get_streaming_text(self) -> str:
+        """What the model has said in the reply that is arriving."""
+        return "".join(self._runner.turn.live_text) if self._runner.turn else ""
+
+    def get_active_tools(self) -> list[ActiveTool]:
+        """Calls that are running now."""
+        return list(self._runner.turn.active.values()) if self._runner.turn else []
+
+    def get_full_history(self) -> Sequence[HistoryEntry]:
+        """The timeline of chat messages and events; live, do not change it."""
+        return self._timeline.entries
+
+    def get_messages(self) -> list[Message | SystemNote]:
+        """The chat messages of the timeline."""
+        return self._timeline.messages()
+
+    def get_context_state(self) -> ContextState:
+        """How full the model's window is."""
+        return self._conversation.context_state(self._parts.settings.context_window)
+
+    def clear_conversation_history(self) -> None:
+        """Begin a new conversation in this session. Raises `SessionBusyError` while a turn runs."""
+        if self.is_executing():
+            raise SessionBusyError("a turn is running; abort it or wait before clearing the history")
+        self._conversation.clear()
+        self._timeline.clear()
+        self._sink.emit(ContextUpdate, self.get_context_state())
+        self._sink.emit(HistoryCleared)
