@@ -19,7 +19,7 @@ test: setup ## Run the tests (make test PYTEST_ARGS="tests/permissions -x")
 
 lint: setup ## Style, layers and types
 	.venv/bin/ruff check
-	.venv/bin/lint-imports
+	.venv/bin/lint-imports --no-cache
 	.venv/bin/basedpyright
 
 check: lint test ## All that a change has to pass

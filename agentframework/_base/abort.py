@@ -83,7 +83,7 @@ async def run_abortable(
     abort: AbortSignal,
     *,
     grace_s: float = 2.0,
-    abandon: Callable[[asyncio.Task[T]], None] | None = None,
+    abandon: Callable[[asyncio.Task[T]], object] | None = None,
 ) -> T:
     """Run ``work`` in a task of its own until it ends or ``abort`` is set.
 
@@ -109,7 +109,7 @@ async def run_abortable(
 
 
 async def _put_down(
-    task: asyncio.Task[T], grace_s: float, abandon: Callable[[asyncio.Task[T]], None] | None
+    task: asyncio.Task[T], grace_s: float, abandon: Callable[[asyncio.Task[T]], object] | None
 ) -> None:
     task.cancel()
     await asyncio.wait({task}, timeout=grace_s)

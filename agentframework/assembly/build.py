@@ -1,6 +1,7 @@
 """Options to wired parts. The only place that knows how the parts fit together; both faces start here."""
 
 import asyncio
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -102,7 +103,7 @@ def build(
         prompts=prompts,
         sink=sink,
         options=GateOptions(
-            shell_directory=lambda: sandbox.shell_directory,
+            home=_home(),
             tool_names=lambda: catalog.names,
             max_tool_argument_bytes=options.limits.max_tool_argument_bytes,
         ),
@@ -140,8 +141,15 @@ def _rules(options: PermissionOptions, sandbox: LocalSandbox, catalog: ToolCatal
             ask=options.rules.ask,
         ),
         base=sandbox.roots[0],
+        home=_home(),
     )
     return replace(rules, warnings=(*rules.warnings, *rules.unknown_tools(catalog.names)))
+
+
+def _home() -> str | None:
+    """What ``~`` in a rule means. Only rules that spell it look at the environment."""
+    home = os.path.expanduser("~")
+    return home if os.path.isabs(home) else None
 
 
 def _ask_port(prompts: PromptBroker, turn: Turn) -> AskPort:

@@ -50,9 +50,9 @@ def _by_key(environment: Mapping[str, str]) -> str:
         return "anthropic"
     if environment.get("OPENAI_API_KEY"):
         return "openai"
-    from agentframework.providers.local import local_model_available  # noqa: PLC0415
+    from agentframework.providers.local_server import is_available  # noqa: PLC0415
 
-    if local_model_available():
+    if is_available():
         return "local"
     raise ConfigurationError(
         "no provider is configured: set ANTHROPIC_API_KEY or OPENAI_API_KEY, or install the local model with "

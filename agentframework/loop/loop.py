@@ -13,6 +13,7 @@ from agentframework.events import IterationStarted, MaxIterationsReached, ToolCa
 from agentframework.events.sink import EventSink
 from agentframework.loop.conversation import Conversation
 from agentframework.loop.model_call import ModelCaller
+from agentframework.loop.pacing import pacer
 from agentframework.loop.tool_calls import ToolRounds
 from agentframework.loop.turn import Limits, Turn, TurnOutcome
 from agentframework.messages import AssistantMessage, ToolCall, user_text
@@ -39,6 +40,7 @@ class TurnLoop:
         """
         try:
             while True:
+                await pacer().breathe()
                 self._begin_iteration(turn)
                 reply = await self.call_model(self.provider(), self.request(conversation), turn)
                 turn.record(reply)

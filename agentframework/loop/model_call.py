@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass
-from time import perf_counter
+from typing import Any
 
 from agentframework._base.abort import AbortedError, run_abortable
 from agentframework.errors import StreamInterruptedError
@@ -17,6 +17,7 @@ from agentframework.events import (
     ToolCallDelta,
 )
 from agentframework.events.sink import EventSink
+from agentframework.loop.pacing import pacer
 from agentframework.loop.turn import Turn
 from agentframework.messages import AssistantMessage, TextPart, Usage
 from agentframework.providers.protocol import (
@@ -30,17 +31,13 @@ from agentframework.providers.protocol import (
     ToolCallChunk,
 )
 
-# A stream with data always ready never really awaits; without a pause it would starve every other session.
-_CHUNKS_BETWEEN_LOOKS = 16
-_LONGEST_HOLD_S = 0.005
-
 
 @dataclass(frozen=True, slots=True)
 class ModelCaller:
     """Makes the requests of one turn loop."""
 
     sink: EventSink
-    abandon: Callable[[asyncio.Task[AssistantMessage]], None]
+    abandon: Callable[[asyncio.Task[Any]], object]
 
     async def __call__(self, provider: Provider, request: ModelRequest, turn: Turn) -> AssistantMessage:
         """The whole reply. Raises `AbortedError` on abort and the provider's error on failure.
@@ -62,7 +59,7 @@ class ModelCaller:
 
     async def _consume(self, provider: Provider, request: ModelRequest, turn: Turn) -> AssistantMessage:
         emit, live, abort = self.sink.emit, turn.live_text, turn.abort
-        pause_at, seen = perf_counter() + _LONGEST_HOLD_S, 0
+        pace = pacer()
         stream = provider.stream(request)
         async with aclosing(stream) as chunks:  # type: ignore[type-var]
             async for chunk in chunks:
@@ -82,10 +79,8 @@ class ModelCaller:
                     emit(Retry, chunk.attempt, chunk.delay_s, chunk.reason)
                 if abort.aborted:
                     raise AbortedError(abort.reason or "aborted")
-                seen += 1
-                if seen % _CHUNKS_BETWEEN_LOOKS == 0 and perf_counter() > pause_at:
-                    await asyncio.sleep(0)
-                    pause_at = perf_counter() + _LONGEST_HOLD_S
+                if pace.due:
+                    await pace.breathe()
         raise StreamInterruptedError(f"{provider.name} ended its answer without a reply")
 
     @staticmethod

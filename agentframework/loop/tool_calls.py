@@ -66,7 +66,7 @@ class ToolRounds:
     sandbox: Sandbox
     ask: Callable[[Turn], AskPort]
     max_result_bytes: int
-    abandon: Callable[[asyncio.Task[ToolResult]], None]
+    abandon: Callable[[asyncio.Task[Any]], object]
 
     async def __call__(self, calls: Sequence[ToolCall], turn: Turn) -> RoundResult:
         """Decide and run ``calls``. Never raises but for a cancellation from outside."""
@@ -119,9 +119,8 @@ class ToolRounds:
         turn.active[call.id] = ActiveTool(call.id, call.name, shown)
         began = perf_counter()
         try:
-            result = await run_abortable(
-                execute_tool(plan.tool, arguments, self._context(call, turn)), turn.abort, abandon=self.abandon
-            )
+            work = execute_tool(plan.tool, arguments, self._context(call, plan.tool, turn))
+            result = await run_abortable(work, turn.abort, abandon=self.abandon)
             outcome: Outcome = "error" if result.is_error else "success"
         except AbortedError:
             result, outcome = ToolResult(INTERRUPTED_TEXT, is_error=True), "interrupted"
@@ -143,7 +142,7 @@ class ToolRounds:
         shown = first_argument(arguments)
         self.sink.emit(ToolEnd, call.id, call.name, arguments, shown, outcome, text, round(seconds * 1000, 3), diff)
 
-    def _context(self, call: ToolCall, turn: Turn) -> ToolContext:
+    def _context(self, call: ToolCall, tool: Tool, turn: Turn) -> ToolContext:
         sink = self.sink
 
         def progress(text: str, progress: float | None = None, total: float | None = None) -> None:
@@ -159,7 +158,7 @@ class ToolRounds:
             cwd=root,
             workspace_root=root,
             max_result_bytes=self.max_result_bytes,
-            sandbox=self.sandbox,
+            sandbox=self.gate.sandbox_for(tool),
             abort=turn.abort,
             progress=progress,
             ask=self.ask(turn),

@@ -4,11 +4,10 @@ This module only delegates: turns run in `TurnRunner`, the loop and the gate com
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeVar, overload
+from typing import Any
 
-from agentframework._base.emitter import EventEmitter, EventStream, ListenerFault
 from agentframework._base.ids import new_id
 from agentframework._base.owner import TaskOwner
 from agentframework.assembly import (
@@ -21,7 +20,6 @@ from agentframework.assembly import (
 )
 from agentframework.errors import InvalidInputError, SessionBusyError, SessionClosedError
 from agentframework.events import (
-    EVENT_TYPES,
     AskRequest,
     BaseEvent,
     ContextUpdate,
@@ -30,10 +28,7 @@ from agentframework.events import (
     SessionStarted,
     ToolEnd,
     ToolStart,
-    WarningEvent,
-    merge_deltas,
 )
-from agentframework.events.sink import EventSink
 from agentframework.loop import Conversation, Limits
 from agentframework.loop.turn import ActiveTool
 from agentframework.messages import (
@@ -48,19 +43,19 @@ from agentframework.messages import (
 )
 from agentframework.permissions import PermissionAnswer, PermissionMode, PermissionRules, parse_mode
 from agentframework.providers.protocol import Provider
+from agentframework.session.event_source import EventSource
 from agentframework.session.queue import Prompt
 from agentframework.session.runner import TurnRunner
 from agentframework.session.timeline import Timeline
 from agentframework.session.turn_handle import TurnHandle
 from agentframework.tools import Tool
 
-F = TypeVar("F", bound=Callable[..., Any])
 Content = Sequence[UserPart | dict[str, Any]]
 
 DEFAULT_DRIVER = "owner"
 
 
-class InteractiveSession:
+class InteractiveSession(EventSource):
     """One conversation with a model that may use tools.
 
     Nothing starts in the constructor; `start`, ``async with`` or the first prompt does that. With only
@@ -93,15 +88,7 @@ class InteractiveSession:
         limits: Limits | None = None,
         max_turns: int | None = None,
     ) -> None:
-        self._session_id = new_id("session")
-        self._emitter: EventEmitter[BaseEvent] = EventEmitter(
-            EVENT_TYPES,
-            merge=merge_deltas,
-            on_fault=self._listener_failed,
-            on_overflow=self._buffer_overflowed,
-            on_undelivered=self._deny_unheard,
-        )
-        self._sink = EventSink(self._session_id, self._deliver, self._emitter.has_listeners)
+        super().__init__(new_id("session"))
         self._owner = TaskOwner(on_fault=self._task_failed)
         self._timeline = Timeline()
         self._conversation = Conversation()
@@ -143,11 +130,6 @@ class InteractiveSession:
     # --- life -------------------------------------------------------------------------------------------
 
     @property
-    def session_id(self) -> str:
-        """Unique and printable; there from construction."""
-        return self._session_id
-
-    @property
     def cwd(self) -> str:
         """The working directory, canonical."""
         return self._parts.sandbox.roots[0]
@@ -171,7 +153,7 @@ class InteractiveSession:
         names = self._parts.catalog.names
         self._sink.emit(SessionStarted, self.cwd, settings.model, str(self.permission_mode), names)
         for warning in self._parts.gate.rules.warnings:
-            self._sink.emit(WarningEvent, warning, "permissions")
+            self._warn(warning, "permissions")
 
     async def _prepare_provider(self) -> None:
         try:
@@ -213,65 +195,23 @@ class InteractiveSession:
 
     # --- events -----------------------------------------------------------------------------------------
 
-    @overload
-    def on(self, event: str | type[BaseEvent]) -> Callable[[F], F]: ...
-    @overload
-    def on(self, event: str | type[BaseEvent], listener: F) -> F: ...
-    def on(self, event: str | type[BaseEvent], listener: Callable[..., Any] | None = None) -> Any:
-        """Call ``listener(event)`` for every event of that name or class; without it, a decorator.
-
-        Sync listeners run in place, async ones in order in a task of their own. A listener that raises harms
-        nobody and is reported once, as a ``warning`` event. Raises ``ValueError`` for an unknown event.
-        """
-        if listener is None:
-            return lambda function: self._emitter.on(event, function)
-        return self._emitter.on(event, listener)
-
-    @overload
-    def once(self, event: str | type[BaseEvent]) -> Callable[[F], F]: ...
-    @overload
-    def once(self, event: str | type[BaseEvent], listener: F) -> F: ...
-    def once(self, event: str | type[BaseEvent], listener: Callable[..., Any] | None = None) -> Any:
-        """Like `on`, for the next such event only."""
-        if listener is None:
-            return lambda function: self._emitter.on(event, function, once=True)
-        return self._emitter.on(event, listener, once=True)
-
-    def off(self, event: str | type[BaseEvent], listener: Callable[..., Any]) -> None:
-        """Remove a listener. A request that nobody is left to answer is denied."""
-        self._emitter.off(event, listener)
-        self._parts.prompts.listeners_changed()
-
-    def events(self) -> EventStream[BaseEvent]:
-        """Async iterator over all events from now on, until `shutdown`.
-
-        Buffers 10,000 events; past that the oldest text deltas are merged and a ``warning`` says so.
-        """
-        return self._emitter.stream()
-
     def _deliver(self, event: BaseEvent) -> None:
         if isinstance(event, ToolStart):
             self._timeline.tool_started(event)
         elif isinstance(event, ToolEnd):
             self._timeline.tool_ended(event)
-        self._emitter.emit(event)
+        super()._deliver(event)
 
-    def _listener_failed(self, fault: ListenerFault) -> None:
-        problem = f"{type(fault.error).__name__}: {fault.error}"
-        self._sink.emit(WarningEvent, f"listener {fault.listener} of {fault.event_type} failed: {problem}", "listener")
+    def _prompt_listener_removed(self) -> None:
+        self._parts.prompts.listeners_changed()
 
-    def _deny_unheard(self, event: BaseEvent) -> None:
+    def _undelivered(self, event: BaseEvent) -> None:
         # Whoever was asked broke down over the question: nobody may be left waiting for its answer.
         if isinstance(event, PermissionRequest | AskRequest):
             self._parts.prompts.listener_failed(event.id)
 
-    def _buffer_overflowed(self) -> None:
-        self._sink.emit(
-            WarningEvent, "a reader of events is too slow; its oldest text deltas were merged", "events"
-        )
-
     def _task_failed(self, name: str, error: BaseException) -> None:
-        self._sink.emit(WarningEvent, f"{name} failed: {type(error).__name__}: {error}", "session")
+        self._warn(f"{name} failed: {type(error).__name__}: {error}", "session")
 
     # --- prompts ----------------------------------------------------------------------------------------
 

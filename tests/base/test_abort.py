@@ -1,4 +1,5 @@
 import asyncio
+import contextlib
 
 import pytest
 
@@ -40,10 +41,8 @@ async def test_work_that_swallows_its_cancellation_is_still_interrupted() -> Non
 
     async def work() -> str:
         began.set()
-        try:
+        with contextlib.suppress(asyncio.CancelledError):
             await forever()
-        except asyncio.CancelledError:
-            pass
         return "finished anyway"
 
     running = asyncio.ensure_future(run_abortable(work(), abort))

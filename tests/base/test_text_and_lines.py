@@ -2,7 +2,8 @@ import json
 import math
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agentframework._base.bounded import cut_end, cut_middle, head_and_tail, printable
 from agentframework._base.clock import from_iso, to_iso

@@ -77,7 +77,8 @@ def test_an_image_is_known_by_its_bytes(tmp_path) -> None:
 def test_parts_come_from_dicts_in_both_image_forms() -> None:
     url = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}", "detail": "auto"}}
     assert part_from_dict(url) == ImagePart("image/png", PNG)
-    assert part_from_dict({"type": "image", "mime_type": "image/png", "data_base64": PNG}) == ImagePart("image/png", PNG)
+    plain = {"type": "image", "mime_type": "image/png", "data_base64": PNG}
+    assert part_from_dict(plain) == ImagePart("image/png", PNG)
     assert part_from_dict({"type": "text", "text": "x"}) == TextPart("x")
 
 

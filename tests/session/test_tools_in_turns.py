@@ -5,10 +5,12 @@ import time
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agentframework import InteractiveSession, Tool, ToolContext, ToolResult, tool
-from agentframework.messages import AssistantMessage, ToolMessage, UserMessage
+from agentframework.errors import ToolExecutionError
+from agentframework.messages import AssistantMessage, ToolMessage, ToolResultPart, UserMessage
 from agentframework.testing import ScriptedProvider, bad_call, call, say
 
 WAIT_S = 10
@@ -258,11 +260,13 @@ async def test_progress_and_images_of_a_tool_are_passed_on(make_session) -> None
     session.on("tool_progress", progress.append)
     await session.submit("go")
     assert [(event.text, event.progress, event.total) for event in progress] == [("half", 1, 2)]
-    assert provider.requests[1].messages[-1].content[0].images[0].mime_type == "image/png"
+    answer = provider.requests[1].messages[-1].content[0]
+    assert isinstance(answer, ToolResultPart)
+    assert answer.images[0].mime_type == "image/png"
 
 
 async def test_two_tools_of_one_name_are_refused(make_session) -> None:
-    with pytest.raises(Exception, match="two tools are named 'echo'") as caught:
+    with pytest.raises(ToolExecutionError, match="two tools are named 'echo'") as caught:
         make_session(default_tools=[echo], additional_tools=[echo])
     assert caught.value.code == "TOOL_NAME_CONFLICT"
 

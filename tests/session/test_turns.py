@@ -56,7 +56,7 @@ async def test_an_empty_reply_has_a_text_of_its_own(make_session) -> None:
 async def test_a_failing_turn_raises_from_the_handle_and_not_from_submit(make_session) -> None:
     failure = RateLimitError("slow down")
     session = make_session(say("part", failure), "again")
-    errors: list[BaseEvent] = []
+    errors: list[Any] = []
     session.on("error", errors.append)
     handle = await session.submit("hi")
     with pytest.raises(RateLimitError, match="slow down") as caught:
@@ -204,7 +204,7 @@ async def test_a_tool_may_shut_the_session_down(make_session) -> None:
 
 
 async def test_waiting_inside_a_turn_for_a_later_turn_is_refused_at_once(make_session) -> None:
-    refused: list[BaseException] = []
+    refused: list[WouldDeadlockError] = []
 
     @tool(risk="inspect")
     async def ask_again() -> str:

@@ -1,0 +1,39 @@
+"""Who may do what: modes, rules, prompts, and the gate that decides every call."""
+
+from agentframework.permissions.answers import PermissionAnswer
+from agentframework.permissions.decisions import (
+    Decision,
+    Explanation,
+    GateCall,
+    HookPort,
+    HookVerdict,
+    TurnScope,
+)
+from agentframework.permissions.gate import PermissionGate
+from agentframework.permissions.grants import Grant
+from agentframework.permissions.judge import GateOptions
+from agentframework.permissions.modes import PermissionMode, parse_mode
+from agentframework.permissions.prompts import PermissionQuestion, PromptBroker
+from agentframework.permissions.rules import PermissionRules, Rule, RuleSet, parse_rule, parse_rules
+
+__all__ = [
+    "Decision",
+    "Explanation",
+    "GateCall",
+    "GateOptions",
+    "Grant",
+    "HookPort",
+    "HookVerdict",
+    "PermissionAnswer",
+    "PermissionGate",
+    "PermissionMode",
+    "PermissionQuestion",
+    "PermissionRules",
+    "PromptBroker",
+    "Rule",
+    "RuleSet",
+    "TurnScope",
+    "parse_mode",
+    "parse_rule",
+    "parse_rules",
+]

@@ -1,0 +1,111 @@
+"""What goes into the gate and what comes out of it."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from agentframework._base.abort import AbortSignal
+from agentframework.errors import ErrorCode
+from agentframework.messages import ToolCall
+from agentframework.permissions.modes import Outcome
+from agentframework.tools import Tool
+
+Kind = Literal["allow", "deny", "redirect", "invalid", "blocked"]
+StageName = Literal[
+    "arguments", "deny", "hook", "mode", "ask", "allow", "grant", "approval", "prompt", "abort", "fault"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class GateCall:
+    """A call of the model, and the tool of that name (None: there is none)."""
+
+    call: ToolCall
+    tool: Tool | None
+
+
+BatchApproval = Callable[[Sequence[ToolCall]], "Mapping[str, Any] | Awaitable[Mapping[str, Any]]"]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnScope:
+    """For whom a round is decided: who drives the turn, and what stops it.
+
+    ``tool_approval`` answers for all calls of a round at once, in place of the prompts.
+    """
+
+    driver_id: str | None
+    abort: AbortSignal
+    tool_approval: BatchApproval | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What happens to a call.
+
+    ``allow`` runs it with ``arguments``; for all others ``message`` is for the model and ``code`` is set: ``deny``,
+    ``redirect`` (do something else instead), ``invalid`` (unknown tool, unusable arguments), ``blocked`` (by a
+    hook). ``reason`` holds nothing of the arguments, ``detail`` may. ``rule`` is the rule or grant that decided.
+    ``stop_after_execution``: end the run when this round has run.
+    """
+
+    kind: Kind
+    arguments: Mapping[str, Any]
+    reason: str
+    stage: StageName
+    code: ErrorCode | None = None
+    rule: str | None = None
+    detail: str = ""
+    stop_after_execution: bool = False
+
+    @property
+    def message(self) -> str:
+        """Reason and detail."""
+        return with_detail(self.reason, self.detail)
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What the static stages say about a call: allowed, denied, to be asked about, or not usable at all.
+
+    ``reason`` holds nothing of the arguments, ``detail`` may. ``suggestions`` are narrow rules that would cover it
+    the next time.
+    """
+
+    outcome: Outcome | Literal["invalid"]
+    reason: str
+    stage: StageName
+    rule: str | None = None
+    code: ErrorCode | None = None
+    detail: str = ""
+    suggestions: tuple[str, ...] = ()
+
+    @property
+    def message(self) -> str:
+        """Reason and detail."""
+        return with_detail(self.reason, self.detail)
+
+
+def with_detail(reason: str, detail: str) -> str:
+    """One sentence of both."""
+    return f"{reason}: {detail}" if detail else reason
+
+
+@dataclass(frozen=True, slots=True)
+class HookVerdict:
+    """A hook's word before a call: deny it, ask a person, allow it (which lifts only the mode's question), or None.
+
+    ``updated_input`` replaces the arguments; they are then judged from the start.
+    """
+
+    decision: Literal["allow", "deny", "ask"] | None = None
+    reason: str = ""
+    updated_input: Mapping[str, Any] | None = None
+
+
+class HookPort(Protocol):
+    """What the gate knows of hooks."""
+
+    async def pre_tool_use(self, call: ToolCall) -> HookVerdict:
+        """The verdict of all hooks for this call, with the arguments that are about to be used."""
+        ...

@@ -1,0 +1,222 @@
+"""The gate: one ordered decision for every call of a round.
+
+arguments, deny rules, hooks, the mode's ceiling, must-ask marks, allow rules and grants, the mode's table, and for
+what is then still open a batch approval or a prompt. Whatever goes wrong on the way denies the call; `decide`
+itself never fails. The static part alone is `PermissionGate.explain`.
+"""
+
+import asyncio
+from collections.abc import Coroutine, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from agentframework._base.abort import AbortedError
+from agentframework.errors import ErrorCode
+from agentframework.events import PermissionDecision, ToolApprovalResult, WarningEvent
+from agentframework.events.sink import EventSink
+from agentframework.permissions.answers import PermissionAnswer
+from agentframework.permissions.approval import Approval, approve_round
+from agentframework.permissions.decisions import Decision, Explanation, GateCall, HookPort, StageName, TurnScope
+from agentframework.permissions.fence import ReadFence
+from agentframework.permissions.grants import Grant, Grants
+from agentframework.permissions.judge import GateOptions, Judge, Judged, denied, fault
+from agentframework.permissions.modes import PermissionMode, parse_mode
+from agentframework.permissions.prompts import PermissionQuestion, PromptBroker
+from agentframework.permissions.rules import RuleSet, parse_rule
+from agentframework.permissions.shell import parse_command_line
+from agentframework.permissions.stages import Policy
+from agentframework.permissions.subject import SHELL_NAMES, Family, family_of_tool, subject_of
+from agentframework.sandbox import Sandbox
+from agentframework.tools import Tool
+
+_MOST_CHANGES = 8
+_MOVES = frozenset({"cd", "popd", "pushd"})
+_DEFAULTS = GateOptions()
+_REFUSED = "the user did not approve this action"
+
+T = TypeVar("T")
+
+
+class PermissionGate:
+    """Decides calls for one session. ``mode`` and ``rules`` may be changed between decisions."""
+
+    def __init__(
+        self,
+        *,
+        mode: PermissionMode | str,
+        rules: RuleSet,
+        sandbox: Sandbox,
+        prompts: PromptBroker,
+        sink: EventSink,
+        hooks: HookPort | None = None,
+        options: GateOptions = _DEFAULTS,
+    ) -> None:
+        self._mode = parse_mode(mode)
+        self.rules = rules
+        self._prompts = prompts
+        self._sink = sink
+        self._grants = Grants()
+        self._sandbox = sandbox
+        self._judge = Judge(lambda: Policy(self._mode, self.rules, self._grants), sandbox, hooks, options)
+
+    @property
+    def mode(self) -> PermissionMode:
+        """The mode in force; setting an unknown one raises `ConfigurationError`."""
+        return self._mode
+
+    @mode.setter
+    def mode(self, mode: PermissionMode | str) -> None:
+        self._mode = parse_mode(mode)
+
+    @property
+    def grants(self) -> tuple[Grant, ...]:
+        """What was allowed for the session, in order."""
+        return tuple(self._grants)
+
+    def clear_grants(self) -> None:
+        """Ask again about everything that was allowed for the session."""
+        self._grants.clear()
+
+    def sandbox_for(self, tool: Tool) -> Sandbox:
+        """The sandbox for one run of ``tool``: for tools that read and search, one that Read deny rules hold in."""
+        return ReadFence(self._sandbox, self.rules) if family_of_tool(tool) is Family.READ else self._sandbox
+
+    def explain(self, item: GateCall) -> Explanation:
+        """What the static stages say about the call as it stands. Asks nobody, changes nothing, never raises."""
+        return self._judge.explain(item, item.call.arguments)
+
+    async def decide(self, calls: Sequence[GateCall], scope: TurnScope) -> list[Decision]:
+        """One decision for each call of a round, in order. Questions of one round are open at the same time.
+
+        Raises nothing but ``CancelledError``.
+        """
+        unsure = _unsure_directories(calls)
+        judged = await _together(
+            [
+                self._judge.judge(item, item.call.arguments, scope.abort, doubt)
+                for item, doubt in zip(calls, unsure, strict=True)
+            ]
+        )
+        if scope.tool_approval is None:
+            decisions = await _together([self._close(one, scope) for one in judged])
+        else:
+            decisions = await self._approve(judged, scope)
+        return [self._record(item, decision) for item, decision in zip(calls, decisions, strict=True)]
+
+    async def _approve(self, judged: Sequence[Judged], scope: TurnScope) -> list[Decision]:
+        """Everything not refused yet, answered by one call of the host's callback."""
+        waiting = [one for one in judged if one.open]
+        if scope.tool_approval is None or not waiting:
+            return [one.decision() for one in judged]
+        calls = [replace(one.item.call, arguments=one.arguments) for one in waiting]
+        try:
+            answer = await approve_round(scope.tool_approval, calls, scope.abort)
+            approvals = tuple(one.as_dict() for one in answer.approvals)
+            self._sink.emit(ToolApprovalResult, approvals, answer.stop_after_execution)
+        except AbortedError:
+            refusal = denied("abort", "the turn was aborted")
+        except Exception as error:
+            refusal = fault(error)
+        else:
+            answers = iter(answer.approvals)
+            stop = answer.stop_after_execution
+            decisions = [self._approved(one, next(answers)) if one.open else one.decision() for one in judged]
+            return [replace(decision, stop_after_execution=stop) for decision in decisions]
+        return [one.refused(refusal) if one.open else one.decision() for one in judged]
+
+    def _approved(self, judged: Judged, approval: Approval) -> Decision:
+        if approval.approve:
+            return self._allowed(judged, "approval", "the host approved it")
+        return judged.refused(denied("approval", "the host did not approve it", approval.reason))
+
+    async def _close(self, judged: Judged, scope: TurnScope) -> Decision:
+        """Ask about the call if it is still open."""
+        if judged.finding.outcome != "ask":
+            return judged.decision()
+        try:
+            return await self._ask(judged, scope)
+        except Exception as error:
+            return judged.refused(fault(error))
+
+    async def _ask(self, judged: Judged, scope: TurnScope) -> Decision:
+        for _ in range(_MOST_CHANGES):
+            finding = judged.finding
+            if not self._prompts.someone_listens:
+                reason = f"{finding.reason}, and nobody listens for permission_request"
+                return judged.refused(denied("prompt", reason, finding.detail, ErrorCode.TOOL_APPROVAL_REQUIRED))
+            call = judged.item.call
+            question = PermissionQuestion(call.name, judged.arguments, call.id, finding.message, finding.suggestions)
+            answer = await self._prompts.request_permission(question, scope.driver_id, scope.abort)
+            if not answer.allow:
+                return judged.refused(denied("prompt", _REFUSED, answer.message or ""))
+            approved: Mapping[str, Any] = judged.arguments
+            if answer.updated_input is not None and answer.updated_input != approved:
+                approved = dict(answer.updated_input)
+                judged = await self._judge.judge(judged.item, approved, scope.abort, judged.unsure)
+            if judged.open and judged.arguments == approved:
+                return self._allowed(judged, "prompt", "the user allowed it", answer)
+            if judged.finding.outcome != "ask":
+                return judged.decision()
+        return judged.refused(denied("prompt", "its input was changed too many times"))
+
+    def _allowed(
+        self, judged: Judged, stage: StageName, reason: str, answer: PermissionAnswer | None = None
+    ) -> Decision:
+        """The yes of a person or host, unless rules or files have changed since the question was put."""
+        now = self._judge.explain(judged.item, judged.arguments, judged.unsure)
+        if now.outcome not in ("allow", "ask"):
+            return judged.refused(now)
+        granted = None if answer is None else self._grant(judged, answer)
+        return Decision("allow", judged.arguments, reason, stage, rule=None if granted is None else granted.text)
+
+    def _grant(self, judged: Judged, answer: PermissionAnswer) -> Grant | None:
+        if answer.scope == "once" or judged.item.tool is None:
+            return None
+        around = self._judge.around(judged.unsure)
+        if answer.rule is None:
+            return self._grants.add_call(subject_of(judged.item.tool, judged.arguments, around), answer.scope)
+        try:
+            rule = parse_rule(answer.rule, "allow", base=around.cwd, home=around.home)
+        except ValueError as error:
+            message = f"the rule {answer.rule!r} {error}; the call was allowed this once"
+            self._sink.emit(WarningEvent, message, "permissions")
+            return None
+        return self._grants.add_rule(rule, answer.scope)
+
+    def _record(self, item: GateCall, decision: Decision) -> Decision:
+        verdict = decision.kind if decision.kind in ("allow", "redirect") else "deny"
+        fields = (item.call.id, item.call.name, verdict, decision.reason, decision.stage, decision.rule)
+        try:
+            self._sink.emit(PermissionDecision, *fields)
+        except Exception as error:
+            found = fault(error)
+            return Decision("deny", decision.arguments, found.reason, found.stage, found.code, detail=found.detail)
+        return decision
+
+
+def _unsure_directories(calls: Sequence[GateCall]) -> list[bool]:
+    """For each call whether an earlier one of the round may move the shell elsewhere before it runs."""
+    found: list[bool] = []
+    moved = False
+    for item in calls:
+        found.append(moved)
+        if len(calls) > 1 and item.call.name in SHELL_NAMES and not moved:
+            moved = _moves(item.call.arguments)
+    return found
+
+
+def _moves(arguments: Mapping[str, Any] | None) -> bool:
+    try:
+        line = parse_command_line((arguments or {})["command"])
+    except Exception:
+        return True
+    return not line.complete or any(command.name in _MOVES for command in line.commands)
+
+
+async def _together(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+    """The results of all, in order; one alone needs no task."""
+    if len(work) == 1:
+        return [await work[0]]
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(one) for one in work]
+    return [task.result() for task in tasks]

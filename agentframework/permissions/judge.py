@@ -1,0 +1,156 @@
+"""Judging one call without asking anybody: the static stages, and the hooks between them.
+
+Above: `agentframework.permissions.gate`, which asks about what is left open. A fault anywhere is a denial.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from agentframework._base.abort import AbortedError, AbortSignal, run_abortable
+from agentframework.errors import ErrorCode
+from agentframework.messages import ToolCall
+from agentframework.permissions.check import unusable
+from agentframework.permissions.decisions import (
+    Decision,
+    Explanation,
+    GateCall,
+    HookPort,
+    HookVerdict,
+    Kind,
+    StageName,
+)
+from agentframework.permissions.stages import Case, Policy, forbidden, settle
+from agentframework.permissions.subject import Surroundings, subject_of
+from agentframework.sandbox import Sandbox
+
+
+@dataclass(frozen=True, slots=True)
+class GateOptions:
+    """The rarer settings. ``home`` is what ``~`` means; ``shell_directory`` tells where the shell tool stands now
+    (None: not known), by default what the sandbox says; ``tool_names`` are named to a model that calls another."""
+
+    home: str | None = None
+    shell_directory: Callable[[], str | None] | None = None
+    tool_names: Callable[[], Iterable[str]] = tuple
+    max_tool_argument_bytes: int = 262_144
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A call after the static stages and hooks, with the arguments it would run with.
+
+    ``unsure``: an earlier call of the round may move the shell to another directory first.
+    """
+
+    item: GateCall
+    arguments: Mapping[str, Any]
+    finding: Explanation
+    unsure: bool = False
+    blocked: bool = False
+
+    @property
+    def open(self) -> bool:
+        """True if it is not refused (yet)."""
+        return self.finding.outcome in ("allow", "ask")
+
+    def refused(self, finding: Explanation) -> Decision:
+        """The decision that refuses the call for this finding."""
+        return replace(self, finding=finding).decision()
+
+    def decision(self) -> Decision:
+        """The decision if nothing more is asked: only what is allowed runs."""
+        found = self.finding
+        kind: Kind = "deny"
+        if found.outcome in ("allow", "invalid"):
+            kind = "allow" if found.outcome == "allow" else "invalid"
+        elif self.blocked:
+            kind = "blocked"
+        code = None if kind == "allow" else found.code or ErrorCode.TOOL_DENIED
+        return Decision(kind, self.arguments, found.reason, found.stage, code, found.rule, found.detail)
+
+
+def denied(stage: StageName, reason: str, detail: str = "", code: ErrorCode = ErrorCode.TOOL_DENIED) -> Explanation:
+    """A refusal that no rule made."""
+    return Explanation("deny", reason, stage, code=code, detail=detail)
+
+
+def fault(error: Exception) -> Explanation:
+    """The refusal for a check that could not be carried out."""
+    return denied("fault", "the permission check failed, so it is denied", f"{type(error).__name__}: {error}")
+
+
+class Judge:
+    """Static stages and hooks for one session; ``policy`` gives what is in force at the moment."""
+
+    def __init__(
+        self, policy: Callable[[], Policy], sandbox: Sandbox, hooks: HookPort | None, options: GateOptions
+    ) -> None:
+        self._policy = policy
+        self._sandbox = sandbox
+        self._hooks = hooks
+        self._options = options
+
+    def around(self, unsure: bool) -> Surroundings:
+        """Where a call would take effect now."""
+        directory: str | None = self._sandbox.shell_directory
+        if self._options.shell_directory is not None:
+            directory = self._options.shell_directory()
+        return Surroundings(self._sandbox, None if unsure else directory, self._options.home)
+
+    def explain(
+        self,
+        item: GateCall,
+        arguments: Mapping[str, Any] | None,
+        unsure: bool = False,
+        hook: HookVerdict | None = None,
+    ) -> Explanation:
+        """All static stages, with what hooks have said."""
+        try:
+            found = self._restrict(item, arguments, unsure)
+            if isinstance(found, Explanation):
+                return found
+            return settle(found if hook is None else replace(found, hook=hook))
+        except Exception as error:
+            return fault(error)
+
+    def _restrict(self, item: GateCall, arguments: Mapping[str, Any] | None, unsure: bool) -> Explanation | Case:
+        """The stages before the hooks: why the call is refused, or the call prepared for the others."""
+        options = self._options
+        problem = unusable(item, arguments, options.tool_names(), options.max_tool_argument_bytes)
+        if problem is not None:
+            return problem
+        if item.tool is None or arguments is None:
+            raise TypeError("a call without tool or arguments passed the check")
+        case = Case(self._policy(), subject_of(item.tool, arguments, self.around(unsure)))
+        return forbidden(case) or case
+
+    async def judge(
+        self, item: GateCall, arguments: Mapping[str, Any] | None, abort: AbortSignal, unsure: bool
+    ) -> Judged:
+        """Static stages and hooks. Hooks see the input once; what they make of it is judged from the start."""
+        used = arguments if arguments is not None else {}
+        if self._hooks is None:
+            return Judged(item, used, self.explain(item, arguments, unsure), unsure)
+        try:
+            found = self._restrict(item, arguments, unsure)
+            if isinstance(found, Explanation):
+                return Judged(item, used, found, unsure)
+            verdict = await _hear(self._hooks, replace(item.call, arguments=used), abort)
+            if verdict.decision == "deny":
+                refusal = denied("hook", "a hook blocked it", verdict.reason)
+                return Judged(item, used, refusal, unsure, blocked=True)
+            if verdict.updated_input is not None:
+                used = dict(verdict.updated_input)
+        except AbortedError:
+            return Judged(item, used, denied("abort", "the turn was aborted"), unsure)
+        except Exception as error:
+            return Judged(item, used, fault(error), unsure)
+        return Judged(item, used, self.explain(item, used, unsure, verdict), unsure)
+
+
+async def _hear(hooks: HookPort, call: ToolCall, abort: AbortSignal) -> HookVerdict:
+    verdict: object = await run_abortable(hooks.pre_tool_use(call), abort)
+    if not isinstance(verdict, HookVerdict) or verdict.decision not in ("allow", "ask", "deny", None):
+        raise TypeError(f"a hook answered {verdict!r:.200}")
+    return verdict

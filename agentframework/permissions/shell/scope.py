@@ -1,0 +1,144 @@
+"""What is known about the shell at one point of a line: variables and working directory.
+
+A scope is a value: every change makes a new one, so branches can be followed apart and joined again. What is
+forgotten at a join is only ever turned into "not known", never into a guess.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import NamedTuple
+
+_NUMBER = re.compile(r"\s*[-+]?[0-9]*\s*")
+COUNTERS = frozenset({
+    "#", "?", "$", "!", "-", "RANDOM", "SRANDOM", "SECONDS", "LINENO", "EPOCHSECONDS", "EPOCHREALTIME", "UID", "EUID",
+    "PPID", "BASHPID", "OPTIND", "BASH_SUBSHELL", "HISTCMD",
+})  # fmt: skip
+_SET_BY_THE_SHELL = re.compile(
+    r"[0-9]+|[@*_]|BASH.*|COMP_.*|COPROC.*|PIPESTATUS|FUNCNAME|GROUPS|DIRSTACK|PWD|OLDPWD|OPTARG|REPLY|MAPFILE"
+    r"|SHELLOPTS|READLINE_.*"
+)
+_MAX_DIRECTORIES = 8
+_MAX_VARIABLES = 300
+
+
+class Unknown(Enum):
+    """A value that is not known: inert ones hold no shell code (numbers, the host's environment)."""
+
+    INERT = "inert"
+    ANYTHING = "anything"
+
+
+Value = str | Unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """`directories` are the possible working directories, empty when not known.
+
+    `opaque`: any variable may have been changed. `volatile`: names that code elsewhere may change at any time.
+    `lost`: code elsewhere may change the directory at any time.
+    """
+
+    variables: Mapping[str, Value] = field(default_factory=dict)
+    directories: tuple[str, ...] = ()
+    opaque: bool = False
+    volatile: frozenset[str] = frozenset()
+    lost: bool = False
+
+    def value(self, name: str) -> Value:
+        if name in COUNTERS:
+            return Unknown.INERT
+        if self.opaque or name in self.volatile or _SET_BY_THE_SHELL.fullmatch(name):
+            return Unknown.ANYTHING
+        return self.variables.get(name, Unknown.INERT)
+
+    def inert(self, name: str) -> bool:
+        """True when evaluating the value as arithmetic runs nothing."""
+        value = self.value(name)
+        return bool(_NUMBER.fullmatch(value)) if isinstance(value, str) else value is Unknown.INERT
+
+    @property
+    def splits_as_usual(self) -> bool:
+        return "IFS" not in self.variables and not self.opaque and "IFS" not in self.volatile
+
+    def assign(self, name: str, value: Value) -> Scope:
+        if len(self.variables) > _MAX_VARIABLES:
+            return self.blur()
+        return replace(self, variables={**self.variables, name: value})
+
+    def forget(self, names: Iterable[str]) -> Scope:
+        return replace(self, variables={**self.variables, **dict.fromkeys(names, Unknown.ANYTHING)})
+
+    def pin(self, names: Iterable[str]) -> Scope:
+        """From here on these names are never known."""
+        return replace(self, volatile=self.volatile.union(names))
+
+    def blur(self) -> Scope:
+        """From here on no variable is known."""
+        return self if self.opaque else replace(self, opaque=True)
+
+    def move(self, directories: tuple[str, ...]) -> Scope:
+        return replace(self, directories=() if self.lost else directories)
+
+    def lose(self) -> Scope:
+        """From here on the directory is never known."""
+        return replace(self, directories=(), lost=True)
+
+    def child(self) -> Scope:
+        """The scope of a program this shell starts: same directory, its own variables."""
+        return Scope(directories=self.directories, opaque=True)
+
+
+class Outcome(NamedTuple):
+    """The scope after a command that succeeded, and after one that failed."""
+
+    success: Scope
+    failure: Scope
+
+    @property
+    def either(self) -> Scope:
+        return join(self.success, self.failure)
+
+
+def unchanged(scope: Scope) -> Outcome:
+    return Outcome(scope, scope)
+
+
+def join(first: Scope, second: Scope) -> Scope:
+    """What holds whichever of the two was the case."""
+    if first is second:
+        return first
+    return Scope(
+        _join_variables(first, second),
+        _join_directories(first.directories, second.directories),
+        first.opaque or second.opaque,
+        first.volatile | second.volatile,
+        first.lost or second.lost,
+    )
+
+
+def _join_variables(first: Scope, second: Scope) -> Mapping[str, Value]:
+    if first.variables == second.variables:
+        return first.variables
+    joined: dict[str, Value] = {}
+    for name in first.variables.keys() | second.variables.keys():
+        one = first.variables.get(name, Unknown.INERT)
+        other = second.variables.get(name, Unknown.INERT)
+        if one == other:
+            joined[name] = one
+        else:
+            joined[name] = Unknown.INERT if first.inert(name) and second.inert(name) else Unknown.ANYTHING
+    return joined
+
+
+def _join_directories(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
+    if first == second:
+        return first
+    if not first or not second:
+        return ()
+    both = tuple(dict.fromkeys(first + second))
+    return both if len(both) <= _MAX_DIRECTORIES else ()

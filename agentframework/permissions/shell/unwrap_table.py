@@ -1,0 +1,67 @@
+"""Unwrapping by the table of `wrappers.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agentframework.permissions.shell.model import Word
+from agentframework.permissions.shell.options import Options, read_options
+from agentframework.permissions.shell.unwrapped import (
+    ADDED,
+    UNKNOWN_WORDS,
+    Code,
+    Inner,
+    Unwrapped,
+    joined,
+    leading_assignments,
+)
+from agentframework.permissions.shell.wrappers import Wrapper
+
+
+def unwrap_by_table(words: Sequence[Word], wrapper: Wrapper) -> Unwrapped:
+    """The inner command of a wrapper; `words` are its arguments."""
+    options = read_options(words, wrapper)
+    found = Unwrapped()
+    if options.doubt:
+        found.problems.append(options.doubt)
+    if code := options.operand(wrapper.code):
+        found.add_code(code, _code(code, wrapper))
+    if wrapper.runs == "nothing" or options.has(wrapper.ends):
+        return found
+    skipped = words[options.rest : options.rest + wrapper.positionals]
+    if any(word.splits or word.glob for word in skipped):
+        found.problems.append("how many words come before the inner command is known only at run time")
+    rest = words[options.rest + wrapper.positionals :]
+    if rest and rest[0].value in wrapper.code:
+        for code in rest[1:2]:
+            found.add_code(code, _code(code, wrapper))
+        return found
+    _add_command(rest, wrapper, options, found)
+    return found
+
+
+def _code(word: Word, wrapper: Wrapper) -> Code:
+    if wrapper.in_shell:  # a callback of the shell, which adds arguments of its own
+        return Code(f"{word.value} {UNKNOWN_WORDS}", "", later=True)
+    return Code(word.value or "", "sh")
+
+
+def _add_command(rest: Sequence[Word], wrapper: Wrapper, options: Options, found: Unwrapped) -> None:
+    assignments, first = leading_assignments(rest) if wrapper.assignments else ((), 0)
+    command = tuple(rest[first:])
+    if not command:
+        if wrapper.shell_by_default or options.has(wrapper.shell_by):
+            found.problems.append("a shell reads its commands from standard input")
+        return
+    moved = wrapper.moves or options.has(wrapper.moved_by)
+    if wrapper.runs == "line" and not options.has(("-x", "--exec")):
+        line = joined(command)
+        if line is None:
+            found.problems.append("a command line is known only at run time")
+        else:
+            found.inner.append(Code(line, "sh", moved=moved))
+        return
+    if wrapper.appends:
+        command += (ADDED,)
+    directory = options.operand(wrapper.directory)
+    found.inner.append(Inner(command, assignments, wrapper.in_shell, directory, moved))

@@ -1,0 +1,109 @@
+"""Deny and ask rules against the commands of a shell line.
+
+A restriction applies if any command fits, however it is spelled and whatever runs it. A word that is known only
+while the line runs may be anything here.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+
+from agentframework.permissions.patterns import Gap, Match, Piece
+from agentframework.permissions.rules import CommandScope, Rule
+from agentframework.permissions.shell.model import Assignment, CommandLine, SimpleCommand, Word
+
+_GIT_OPTIONS_WITH_VALUE = frozenset(
+    {"-C", "-c", "--attr-source", "--config-env", "--exec-path", "--git-dir", "--namespace", "--work-tree"}
+)
+# Comparing unknown words with patterns takes time; in a longer line only what stands before them counts.
+_LONGEST_COMPARED = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The spellings of one command; ``uncertain`` holds them with gaps if it has unknown words."""
+
+    texts: frozenset[str]
+    uncertain: frozenset[tuple[Piece, ...]]
+
+
+def readings_of(line: CommandLine) -> tuple[Reading, ...]:
+    """What the commands of ``line`` look like to restrictions, each different one once."""
+    compare = len(line.text) <= _LONGEST_COMPARED
+    return tuple(dict.fromkeys(_reading(command, compare) for command in line.commands))
+
+
+def _reading(command: SimpleCommand, compare: bool) -> Reading:
+    texts: set[str] = set()
+    uncertain: set[tuple[Piece, ...]] = set()
+    unknown = any(word.value is None or word.glob for word in command.argv)
+    for words in _spellings(command):
+        texts.update((" ".join(map(text_of, words)), " ".join(word.text for word in words)))
+        if unknown:
+            pieces = _with_gaps(words)
+            uncertain.add(pieces if compare else (*takewhile(_is_known, pieces), Gap.ANY))
+    return Reading(frozenset(texts), frozenset(uncertain))
+
+
+def restricts_line(rule: Rule, line: CommandLine, readings: Iterable[Reading]) -> Match:
+    """Whether a deny or ask rule for the shell applies to ``line``, which has these ``readings``."""
+    scope = rule.scope
+    if not isinstance(scope, CommandScope) or line.text.strip() == scope.verbatim:
+        return Match.YES
+    best = Match.NO if line.complete else Match.MAYBE
+    for reading in readings:
+        for glob in scope.globs:
+            if any(glob.matches(text) for text in reading.texts):
+                return Match.YES
+            if best is Match.NO and any(glob.could_match(pieces) for pieces in reading.uncertain):
+                best = Match.MAYBE
+    return best
+
+
+def _spellings(command: SimpleCommand) -> Iterator[Sequence[Word]]:
+    """The command as written, without the program's directory, without git's global options, with variables."""
+    argv = command.argv
+    yield argv
+    name = command.name
+    if name is not None:
+        plain = (Word(name, name), *argv[1:])
+        yield plain
+        if name == "git":
+            yield (plain[0], *_after_git_options(plain[1:]))
+    if command.assignments:
+        yield (*as_words(command.assignments), *argv)
+
+
+def _after_git_options(words: Sequence[Word]) -> Sequence[Word]:
+    at = 0
+    while at < len(words) and text_of(words[at]).startswith("-"):
+        at += 2 if text_of(words[at]) in _GIT_OPTIONS_WITH_VALUE else 1
+    return words[at:]
+
+
+def as_words(assignments: Iterable[Assignment]) -> Iterator[Word]:
+    """Variables as they stand in front of a command."""
+    for item in assignments:
+        text = f"{item.name}={text_of(item.value)}"
+        yield Word(text, f"{item.name}={item.value.text}")
+
+
+def text_of(word: Word) -> str:
+    """What the program receives if that is known, else the spelling."""
+    return word.text if word.value is None else word.value
+
+
+def _is_known(piece: Piece) -> bool:
+    return isinstance(piece, str)
+
+
+def _with_gaps(words: Sequence[Word]) -> tuple[Piece, ...]:
+    """The text of a command with gaps for what is not known."""
+    pieces: list[Piece] = []
+    for number, word in enumerate(words):
+        known = word.value is not None and not word.glob
+        # An unknown word may be no word at all: then the blank before it is missing too.
+        if number and not (word.splits and not known):
+            pieces.append(" ")
+        pieces.append(text_of(word) if known else Gap.ANY)
+    return tuple(pieces)

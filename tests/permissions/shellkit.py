@@ -1,0 +1,118 @@
+"""Real bash with dummy programs, to compare what a line does with what the view of it says."""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from agentframework.permissions.shell import CommandLine, SimpleCommand, Word, parse_command_line
+
+DUMMIES = ("a1", "b2", "c3")
+_REAL_WRAPPERS = (
+    "env", "xargs", "timeout", "nice", "nohup", "find", "stdbuf", "setsid", "bash", "sh",
+)  # fmt: skip
+_FIELD, _RECORD = "\x1f", "\x1e"
+# One printf per program, so that the records of programs that run at once do not mix.
+_DUMMY = f"""#!/bin/sh
+s="${{0##*/}}{_FIELD}$PWD"
+for x; do s="$s{_FIELD}$x"; done
+printf '%s{_RECORD}' "$s" >> "$LOG"
+"""
+
+
+@dataclass(frozen=True)
+class Started:
+    name: str
+    cwd: str
+    arguments: tuple[str, ...]
+
+
+class Machine:
+    """A folder with a PATH of three dummy programs and some real wrappers, and a work folder with `d/e` in it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root.resolve()
+        self.work = self.root.joinpath(*"p" * 40, "w")  # deep, so that no number of `cd ..` leaves the root
+        self._bin = self.root / "bin"
+        self._log = self.root / "log"
+        self._bin.mkdir()
+        for name in DUMMIES:
+            (self._bin / name).write_text(_DUMMY)
+            (self._bin / name).chmod(0o755)
+        for name in _REAL_WRAPPERS:
+            found = shutil.which(name)
+            if found:
+                (self._bin / name).symlink_to(found)
+
+    def run(self, line: str) -> tuple[list[Started], set[str]]:
+        """The dummies that `line` starts in bash, and the files that are there afterwards."""
+        shutil.rmtree(self.work, ignore_errors=True)
+        (self.work / "d" / "e").mkdir(parents=True)
+        self._log.write_bytes(b"")
+        environment = {"PATH": str(self._bin), "LOG": str(self._log), "FUNCNEST": "4", "LC_ALL": "C.UTF-8"}
+        process = subprocess.Popen(
+            ["/bin/bash", "-c", line],
+            cwd=self.work,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        try:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(3)
+        finally:
+            with contextlib.suppress(ProcessLookupError):  # what runs in the background goes too
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        records = self._log.read_bytes().decode(errors="surrogateescape").split(_RECORD)
+        fields = [record.split(_FIELD) for record in records if record]
+        started = [Started(name, cwd, tuple(arguments)) for name, cwd, *arguments in fields]
+        files = {os.path.join(folder, name) for folder, _, names in os.walk(self.work) for name in names}
+        return started, files
+
+    def view(self, line: str) -> CommandLine:
+        return parse_command_line(line, cwd=str(self.work))
+
+    def untold(self, line: str) -> str | None:
+        """What bash does that a view claiming to be complete does not tell; None when there is nothing."""
+        view = self.view(line)
+        if not view.complete:
+            return None
+        started, files = self.run(line)
+        for program in started:
+            listed = [command for command in view.commands if _same(command, program)]
+            if not listed:
+                return f"{program} is not listed in {view.commands}"
+            if not any(not command.directories or program.cwd in command.directories for command in listed):
+                return f"{program} ran in a directory that is not listed in {listed}"
+        written = [item for item in view.redirections if item.writes]
+        if any(item.target is None or not item.target.exact or not item.directories for item in written):
+            return None
+        named = {
+            os.path.normpath(os.path.join(directory, item.target.value or ""))
+            for item in written
+            if item.target is not None
+            for directory in item.directories
+        }
+        return f"{files - named} written, but only {named} listed" if files - named else None
+
+
+def _same(command: SimpleCommand, program: Started) -> bool:
+    return command.name == program.name and _fits(command.arguments, program.arguments)
+
+
+def _fits(words: Sequence[Word], arguments: Sequence[str]) -> bool:
+    if not words:
+        return not arguments
+    word, rest = words[0], words[1:]
+    if word.splits or word.glob:
+        return any(_fits(rest, arguments[count:]) for count in range(len(arguments) + 1))
+    if not arguments or (word.exact and word.value != arguments[0]):
+        return False
+    return _fits(rest, arguments[1:])
