@@ -1,0 +1,1 @@
+"""Who answers: the provider protocol and its adapters. Adapters are imported by name when used."""

@@ -1,0 +1,128 @@
+"""What every model API would refuse in a history, made acceptable: names, ids, pictures, blank texts, schemas.
+
+Pure functions of their argument, so that a message has the same bytes in every request that contains it.
+"""
+
+import base64
+import binascii
+import hashlib
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from agentframework.messages import DocumentPart, ImagePart, TextPart, ToolResultPart, UserPart, image_type
+
+NO_OUTPUT = "(no output)"
+NO_TEXT = "(no text)"
+MAX_NAME = 64
+MAX_IMAGE_BASE64 = 5 * 1024 * 1024
+
+_NOT_PLAIN = re.compile(r"[^a-zA-Z0-9_-]")
+
+
+def safe_name(name: str) -> str:
+    """A tool name that all APIs take: 1 to 64 of ``A-Z a-z 0-9 _ -``."""
+    return _NOT_PLAIN.sub("_", name)[:MAX_NAME] or "unknown"
+
+
+def safe_id(identity: str, longest: int = 64) -> str:
+    """A call id that all APIs take. Ids that have to be changed stay apart by a hash of the original."""
+    if identity and len(identity) <= longest and not _NOT_PLAIN.search(identity):
+        return identity
+    digest = hashlib.sha256(identity.encode("utf-8", "replace")).hexdigest()[:12]
+    return f"{_NOT_PLAIN.sub('_', identity)[: longest - 13] or 'call'}_{digest}"
+
+
+def result_text(part: ToolResultPart, *, has_error_flag: bool) -> str:
+    """Text of a tool result; APIs without an error flag get the word instead."""
+    text = part.content if part.content.strip() else ("" if part.images else NO_OUTPUT)
+    if part.is_error and not has_error_flag and not text.lower().startswith("error"):
+        return f"Error: {text}".rstrip()
+    return text
+
+
+def usable_image(image: ImagePart) -> ImagePart | TextPart:
+    """The image under the type that its bytes say, or a note in its place if no API can take it."""
+    if len(image.data_base64) > MAX_IMAGE_BASE64:
+        return TextPart("[image left out: larger than 5 MB]")
+    try:
+        kind = image_type(base64.b64decode(image.data_base64[:64], validate=True))
+    except (binascii.Error, ValueError):
+        kind = None
+    if kind is None:
+        return TextPart(f"[image left out: {image.mime_type} is not PNG, JPEG, GIF or WebP]")
+    return image if kind == image.mime_type else ImagePart(kind, image.data_base64)
+
+
+def usable_document(document: DocumentPart) -> DocumentPart | TextPart:
+    """A PDF as it is, a text file as text, a note in the place of anything else."""
+    name = document.name or "document"
+    if document.mime_type == "application/pdf":
+        return document
+    if document.mime_type.startswith("text/") or document.mime_type == "application/json":
+        try:
+            text = base64.b64decode(document.data_base64, validate=True).decode("utf-8", "replace")
+        except (binascii.Error, ValueError):
+            text = ""
+        return TextPart(f"{name}:\n{text.strip() or NO_TEXT}")
+    return TextPart(f"[{name} left out: {document.mime_type} cannot be read by the model]")
+
+
+def usable_parts(content: tuple[UserPart, ...]) -> list[UserPart]:
+    """Parts of a user message without blank texts; at least one."""
+    parts: list[UserPart] = []
+    for part in content:
+        if isinstance(part, ImagePart):
+            parts.append(usable_image(part))
+        elif isinstance(part, DocumentPart):
+            parts.append(usable_document(part))
+        elif part.text.strip():
+            parts.append(part)
+    return parts or [TextPart(NO_TEXT)]
+
+
+def closed_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """``schema`` with ``additionalProperties: false`` on each object, as structured output demands."""
+    closed: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key in ("properties", "$defs", "definitions") and isinstance(value, Mapping):
+            closed[key] = {name: _closed(member) for name, member in value.items()}
+        elif key in ("items", "anyOf", "oneOf", "allOf", "prefixItems"):
+            closed[key] = [_closed(member) for member in value] if isinstance(value, list) else _closed(value)
+        else:
+            closed[key] = value
+    kind = schema.get("type")
+    if kind == "object" or (isinstance(kind, list) and "object" in kind) or "properties" in schema:
+        closed["additionalProperties"] = False
+    return closed
+
+
+def is_strict(schema: Any) -> bool:
+    """Whether OpenAI's strict mode takes ``schema`` once closed: objects all through require every property."""
+    return isinstance(schema, Mapping) and schema.get("type") == "object" and _requires_all(schema)
+
+
+def _closed(schema: Any) -> Any:
+    return closed_schema(schema) if isinstance(schema, Mapping) else schema
+
+
+def _requires_all(schema: Any) -> bool:
+    if isinstance(schema, list):
+        return all(_requires_all(member) for member in schema)
+    if not isinstance(schema, Mapping):
+        return True
+    properties = schema.get("properties")
+    members = list(properties.values()) if isinstance(properties, Mapping) else []
+    if members and set(schema.get("required") or ()) != set(properties or ()):
+        return False
+    if schema.get("additionalProperties") not in (None, False) or "oneOf" in schema or "allOf" in schema:
+        return False
+    for key in ("$defs", "definitions"):
+        group = schema.get(key)
+        members += group.values() if isinstance(group, Mapping) else ()
+    return all(map(_requires_all, (*members, schema.get("items"), schema.get("anyOf"))))
+
+
+def parameters_schema(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A tool's schema with the ``properties`` that OpenAI insists on."""
+    return schema if isinstance(schema.get("properties"), Mapping) else {**schema, "properties": {}}

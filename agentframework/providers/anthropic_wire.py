@@ -1,0 +1,176 @@
+"""Conversations as Anthropic Messages: request bodies made of fragments that are encoded once a message.
+
+Source: https://platform.claude.com/docs/en/api/messages. Members are ordered so that a body is the last one plus
+new messages at the end (tools, system, messages), which is what the prompt cache is keyed by.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from agentframework.messages import (
+    AssistantMessage,
+    DocumentPart,
+    ImagePart,
+    Message,
+    OpaquePart,
+    TextPart,
+    ThinkingPart,
+    ToolCall,
+    ToolMessage,
+    ToolSpec,
+    UserMessage,
+)
+from agentframework.providers.acceptable import (
+    closed_schema,
+    result_text,
+    safe_id,
+    safe_name,
+    usable_image,
+    usable_parts,
+)
+from agentframework.providers.definitions import ANTHROPIC_FAMILIES, family_of
+from agentframework.providers.fragments import MessageWire
+from agentframework.providers.protocol import ModelRequest
+from agentframework.providers.wire_json import array, encode, encode_object
+
+ORIGIN = "anthropic"
+DEFAULT_MAX_TOKENS = 8_192
+
+_FIRST = encode({"role": "user", "content": [{"type": "text", "text": "(continued)"}]})
+_OPENS_AS_ASSISTANT = b'{"role":"assistant"'
+_CACHE = {"type": "ephemeral"}
+
+Block = dict[str, Any]
+
+
+def encode_request(request: ModelRequest) -> bytes:
+    """The body of ``POST /v1/messages``."""
+    fields: dict[str, Any] = {
+        "model": request.model,
+        "max_tokens": request.max_output_tokens or _max_tokens(request.model),
+        "stream": True,
+        "cache_control": _CACHE,
+        **_sampling(request),
+    }
+    encoded: dict[str, bytes] = {}
+    if request.tools:
+        encoded["tools"] = array(map(_tool, request.tools))
+    if request.system.strip():
+        encoded["system"] = encode([{"type": "text", "text": request.system}])
+    encoded["messages"] = array(_messages(request.messages, request.model))
+    return encode_object(fields, **encoded)
+
+
+def _sampling(request: ModelRequest) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
+    config: dict[str, Any] = {}
+    if request.effort == "none":
+        fields["thinking"] = {"type": "disabled"}
+    elif request.effort is not None:
+        config["effort"] = "low" if request.effort == "minimal" else request.effort
+        family = family_of(ANTHROPIC_FAMILIES, request.model)
+        if family is not None and family.thinks and request.temperature in (None, 1):
+            fields["thinking"] = {"type": "adaptive", "display": "summarized"}
+    if request.response_schema is not None:
+        config["format"] = {"type": "json_schema", "schema": closed_schema(request.response_schema)}
+    if config:
+        fields["output_config"] = config
+    if request.temperature is not None:
+        fields["temperature"] = request.temperature
+    return fields
+
+
+def _max_tokens(model: str) -> int:
+    family = family_of(ANTHROPIC_FAMILIES, model)
+    return DEFAULT_MAX_TOKENS if family is None else family.max_output_tokens
+
+
+def _tool(spec: ToolSpec) -> bytes:
+    cached = spec._wire.get(ORIGIN)
+    if cached is None:
+        tool = {"name": spec.name, "description": spec.description, "input_schema": spec.input_schema}
+        if not spec.description:
+            del tool["description"]
+        cached = spec._wire[ORIGIN] = encode(tool)
+    return cached
+
+
+def _messages(messages: Sequence[Message], model: str) -> list[bytes]:
+    fragments = _WIRE.fragments(messages, model)
+    first = next(filter(None, fragments), b"")
+    return [_FIRST, *fragments] if first.startswith(_OPENS_AS_ASSISTANT) else fragments
+
+
+def _user(message: UserMessage) -> bytes:
+    return encode({"role": "user", "content": [_user_block(part) for part in usable_parts(message.content)]})
+
+
+def _user_block(part: TextPart | ImagePart | DocumentPart) -> Block:
+    if isinstance(part, TextPart):
+        return {"type": "text", "text": part.text}
+    source = {"type": "base64", "media_type": part.mime_type, "data": part.data_base64}
+    if isinstance(part, ImagePart):
+        return {"type": "image", "source": source}
+    return {"type": "document", "source": source, **({"title": part.name} if part.name else {})}
+
+
+def _tool_results(message: ToolMessage) -> bytes:
+    """Results first, as the API demands; pictures of failed calls follow, for those may only hold text."""
+    results: list[Block] = []
+    after: list[Block] = []
+    for part in message.content:
+        text = result_text(part, has_error_flag=True)
+        pictures = [_user_block(usable_image(image)) for image in part.images]
+        result: Block = {"type": "tool_result", "tool_use_id": safe_id(part.tool_use_id)}
+        if part.is_error:
+            result |= {"content": text or "(see the image)", "is_error": True}
+            after += pictures
+        elif pictures:
+            result["content"] = [*([{"type": "text", "text": text}] if text else []), *pictures]
+        else:
+            result["content"] = text
+        results.append(result)
+    return encode({"role": "user", "content": results + after})
+
+
+def _assistant(message: AssistantMessage, own: bool, own_model: bool) -> bytes:
+    """A reply as it may go back; nothing (an empty fragment) if nothing of it may."""
+    if message.is_empty:
+        return b""
+    blocks: list[Block] = []
+    for part in message.content:
+        if isinstance(part, TextPart):
+            if part.text.strip():
+                blocks.append({"type": "text", "text": part.text})
+        elif isinstance(part, ToolCall):
+            blocks.append(_call(part, own=own))
+        elif isinstance(part, ThinkingPart):
+            if own_model and (block := _thinking(part)) is not None:
+                blocks.append(block)
+        elif isinstance(part, OpaquePart) and own:
+            blocks.append(dict(part.data))
+    if all(block.get("type") in ("thinking", "redacted_thinking") for block in blocks):
+        return b""
+    return encode({"role": "assistant", "content": blocks})
+
+
+def _call(part: ToolCall, *, own: bool) -> Block:
+    block: Block = {
+        "type": "tool_use",
+        "id": safe_id(part.id),
+        "name": safe_name(part.name),
+        "input": {} if part.arguments is None else part.arguments,
+    }
+    return {**block, **part.extra} if own else block
+
+
+def _thinking(part: ThinkingPart) -> Block | None:
+    """The block as it came; None for one that was never signed."""
+    if part.data is not None:
+        return dict(part.data)
+    if part.signature:
+        return {"type": "thinking", "thinking": part.text, "signature": part.signature}
+    return None
+
+
+_WIRE = MessageWire(ORIGIN, _user, _tool_results, _assistant)

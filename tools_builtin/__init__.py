@@ -1,0 +1,46 @@
+"""The built-in tools. They may use ``agentframework.tools``, what lies below it, and ``agentframework.sandbox``.
+
+Inside this folder siblings are imported relatively and the framework by its full name, because a wheel ships the
+folder under another package name. Nothing but ``agentframework.bundled`` may load it on behalf of the framework.
+"""
+
+import os
+from collections.abc import Mapping
+
+from agentframework.tools import ToolSet
+
+from ._ledger import FileLedger
+from ._shell import ShellState
+from .ask_user_question import ask_user_question_tool
+from .bash import bash_tool
+from .edit import edit_tool
+from .glob import glob_tool
+from .grep import grep_tool
+from .read import read_tool
+from .shell import shell_tool
+from .web_fetch import web_fetch_tool
+from .web_search import web_search_tool
+from .write import write_tool
+
+
+def builtin_tools(*, environment: Mapping[str, str] | None = None) -> ToolSet:
+    """A fresh set of all of them, in the order in which a session offers them.
+
+    Shell commands inherit what an allow-list lets through of ``environment``, by default that of this process.
+    """
+    files = FileLedger()
+    shells = ShellState(os.environ if environment is None else environment)
+    return ToolSet(
+        (
+            shell_tool(shells),
+            bash_tool(shells),
+            read_tool(files),
+            write_tool(files),
+            edit_tool(files),
+            glob_tool(),
+            grep_tool(),
+            web_fetch_tool(),
+            web_search_tool(),
+            ask_user_question_tool(),
+        )
+    )
