@@ -3,10 +3,10 @@ export PYTHON
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint check lock clean
+.PHONY: help setup demo test lint check bench bench-peers lock clean
 
 help: ## Say what can be made
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## Create or renew .venv (every other target does this first)
 	@scripts/setup
@@ -23,6 +23,12 @@ lint: setup ## Style, layers and types
 	.venv/bin/basedpyright
 
 check: lint test ## All that a change has to pass
+
+bench: setup ## Our cost as ratios to the bare SDKs, measured here and now
+	.venv/bin/python benchmarks/run.py
+
+bench-peers: setup ## The same with other frameworks (installs them, each apart)
+	.venv/bin/python benchmarks/run.py --peers
 
 lock: ## Renew the locked versions of all dependencies
 	@scripts/lock
