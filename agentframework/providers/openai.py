@@ -1,6 +1,6 @@
 """`OpenAIProvider`: OpenAI over Responses or Chat Completions, and servers compatible with either."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -8,11 +8,13 @@ from agentframework.errors import ConfigurationError
 from agentframework.providers import openai_chat, openai_responses
 from agentframework.providers.api_client import ClientSettings
 from agentframework.providers.api_provider import ApiProvider, WireApi
+from agentframework.providers.constrained import ConstrainedOptions, build_prompt
 from agentframework.providers.definitions import OPENAI_ALIASES, OPENAI_DEFAULT_MODEL, OPENAI_FAMILIES
 from agentframework.providers.endpoint import Endpoint, Vendor, checked_seconds, resolve_endpoint
 from agentframework.providers.openai_chat_events import ChatReply
+from agentframework.providers.openai_constrained import ConstrainedReply, encode_constrained
 from agentframework.providers.openai_responses_events import ResponsesReply
-from agentframework.providers.protocol import RetryPolicy
+from agentframework.providers.protocol import Chunk, ModelRequest, RetryPolicy
 from agentframework.providers.steady import DEFAULT_RETRY
 
 if TYPE_CHECKING:
@@ -29,6 +31,8 @@ class OpenAIProvider(ApiProvider):
     ``OPENAI_BASE_URL``, as in OpenAI's SDK; a server on this machine needs no key. ``timeout_s`` limits the wait
     for a reply to begin, ``idle_timeout_s`` the silence inside it. An ``http_client`` (an ``httpx2.AsyncClient``)
     stays the caller's to close. An effort on ``responses`` also asks for summaries of the reasoning.
+    ``tool_mode="constrained"`` (chat only) is for models without native tool calling on a server that decodes
+    under a JSON schema: each reply is decoded as one tool call or an answer.
 
     Raises `MissingCredentialsError` or `ConfigurationError` at once.
     """
@@ -45,7 +49,14 @@ class OpenAIProvider(ApiProvider):
         timeout_s: float = 600.0,
         idle_timeout_s: float = 120.0,
         http_client: "httpx2.AsyncClient | None" = None,
+        tool_mode: Literal["native", "constrained"] = "native",
     ) -> None:
+        if tool_mode not in ("native", "constrained") or (tool_mode == "constrained" and api != "chat"):
+            raise ConfigurationError(
+                f"tool_mode must be 'native', or 'constrained' with api='chat', not {tool_mode!r} with api={api!r}",
+                details={"field": "tool_mode"},
+            )
+        self._constrained = tool_mode == "constrained"
         endpoint = resolve_endpoint(_VENDOR, api_key, base_url, headers)
         settings = ClientSettings(
             endpoint,
@@ -54,6 +65,13 @@ class OpenAIProvider(ApiProvider):
             http_client,
         )
         super().__init__(_wire_api(api, endpoint), endpoint, settings, retry, default_model)
+
+    def _attempt(self, request: ModelRequest) -> AsyncGenerator[Chunk]:
+        if not self._constrained:
+            return super()._attempt(request)
+        prompt = build_prompt(request, ConstrainedOptions())
+        body = encode_constrained(request, prompt)
+        return self._exchange(request, body, partial(ConstrainedReply, prompt=prompt))
 
 
 def _wire_api(api: str, endpoint: Endpoint) -> WireApi:

@@ -4,6 +4,7 @@
 speaks the wire formats and rejects what the real APIs reject.
 """
 
+from agentframework.testing.contexts import tool_context
 from agentframework.testing.scripted_provider import (
     Say,
     ScriptedProvider,
@@ -26,4 +27,5 @@ __all__ = [
     "call",
     "say",
     "think",
+    "tool_context",
 ]

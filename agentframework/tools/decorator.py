@@ -31,7 +31,8 @@ def tool(
     """Make a `Tool` of a typed sync or async function, with or without arguments of the decorator.
 
     The schema comes from the annotations, the description from the docstring (parameters from its ``Args:``
-    section). A parameter annotated `ToolContext` receives the context. Raises `ConfigurationError`.
+    section). A parameter annotated `ToolContext` receives the context. The tool can still be called like the
+    function. Raises `ConfigurationError`.
     """
     if function is None:
         return partial(_make, name=name, description=description, risk=risk, permission_key=permission_key)
@@ -49,19 +50,18 @@ def _make(
     schema = FunctionSchema(function)
 
     def call(arguments: dict[str, Any], context: ToolContext) -> Any:
-        keywords = schema.call_arguments(arguments)
-        if schema.context_parameter is not None:
-            keywords[schema.context_parameter] = context
-        return function(**keywords)
+        contexts = dict.fromkeys(schema.context_parameters, context)
+        return function(**schema.call_arguments(arguments), **contexts)
 
     async def run_async(arguments: dict[str, Any], context: ToolContext) -> Any:
         return await call(arguments, context)
 
     return Tool(
-        name or function.__name__,
+        name or getattr(function, "__name__", ""),
         summary_of(inspect.getdoc(function) or "") if description is None else description,
         schema.schema,
         run_async if inspect.iscoroutinefunction(function) else call,
         risk,
         permission_key,
+        function,
     )

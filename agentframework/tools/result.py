@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, is_dataclass
 from typing import Any, cast
 
+from agentframework.errors import InvalidInputError
 from agentframework.events import Diff
 from agentframework.messages import ImagePart, TextPart, part_from_dict
 
@@ -24,22 +25,29 @@ class ToolResult:
 
     @property
     def images(self) -> tuple[ImagePart, ...]:
-        """The image blocks. Raises `InvalidInputError` for a block of another kind."""
-        parts = [
-            part_from_dict(cast("Mapping[str, Any]", block)) if isinstance(block, Mapping) else block
-            for block in self.content_blocks
-        ]
-        return tuple(part for part in parts if isinstance(part, ImagePart))
+        """The image blocks. Raises `InvalidInputError` for a block that is neither image nor text."""
+        return tuple(part for part in self._blocks() if isinstance(part, ImagePart))
 
     @property
     def full_text(self) -> str:
-        """The content and every text block, one a line."""
-        texts = [self.content] if self.content else []
+        """The content and every text block, one a line. Raises like `images`."""
+        texts = [part.text for part in self._blocks() if isinstance(part, TextPart)]
+        return "\n".join([self.content, *texts] if self.content else texts)
+
+    def _blocks(self) -> list[TextPart | ImagePart]:
+        parts: list[TextPart | ImagePart] = []
         for block in self.content_blocks:
             part = part_from_dict(cast("Mapping[str, Any]", block)) if isinstance(block, Mapping) else block
-            if isinstance(part, TextPart):
-                texts.append(part.text)
-        return "\n".join(texts)
+            if not isinstance(part, TextPart | ImagePart):
+                raise InvalidInputError(f"a tool result holds text and images, not a {_kind(part)}")
+            if isinstance(part, ImagePart) and not isinstance(part.data_base64, str):
+                raise InvalidInputError("data_base64 of an image has to be text; encode the bytes with base64")
+            parts.append(part)
+        return parts
+
+
+def _kind(part: object) -> str:
+    return str(getattr(part, "type", type(part).__name__))
 
 
 def error_result(message: str) -> ToolResult:
@@ -50,7 +58,8 @@ def error_result(message: str) -> ToolResult:
 def as_tool_result(value: Any) -> ToolResult:
     """What a tool function returned, as a `ToolResult`: text as it is, None as empty, data as JSON.
 
-    Raises ``TypeError`` for a value that is no JSON.
+    A pydantic model or dataclass counts as its data, also inside lists and dicts. Raises ``TypeError`` or
+    ``ValueError`` for a value that is no JSON.
     """
     if isinstance(value, ToolResult):
         return value
@@ -60,6 +69,15 @@ def as_tool_result(value: Any) -> ToolResult:
         return ToolResult(value)
     if isinstance(value, ImagePart):
         return ToolResult(content_blocks=(value,))
+    if hasattr(value, "model_dump") or is_dataclass(value):
+        value = _plain(value)
+    return ToolResult(json.dumps(value, ensure_ascii=False, default=_plain), structured=value)
+
+
+def _plain(value: Any) -> Any:
     dump = getattr(value, "model_dump", None)
-    data = dump(mode="json") if callable(dump) else value
-    return ToolResult(json.dumps(data, ensure_ascii=False), structured=data)
+    if callable(dump):
+        return dump(mode="json")
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    raise TypeError(f"a tool returns text, JSON data or a ToolResult; {type(value).__name__} is none of these")

@@ -70,7 +70,7 @@ class Tool:
     """A tool. ``run(arguments, context)`` may be sync (runs in a thread) or async.
 
     ``risk`` None means unclassified: asked about in the default mode. ``permission_key`` names the argument
-    that rules such as ``Read(src/**)`` are matched against. Raises `ConfigurationError` for a bad name or a
+    that rules such as ``Read(src/**)`` are matched against; ``function`` is what `tool` decorated. Raises `ConfigurationError` for a bad name or a
     schema that is not of type object.
     """
 
@@ -80,6 +80,7 @@ class Tool:
     run: ToolFunction
     risk: RiskClass | str | None = None
     permission_key: str | None = None
+    function: Callable[..., Any] | None = field(default=None, repr=False, compare=False)
     spec: ToolSpec = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -100,3 +101,9 @@ class Tool:
                 ) from None
             object.__setattr__(self, "risk", risk)
         object.__setattr__(self, "spec", ToolSpec(self.name, self.description, self.input_schema))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function that `tool` decorated, as if it were not decorated. ``TypeError`` if there is none."""
+        if self.function is None:
+            raise TypeError(f"tool {self.name} was not made from a function; use run(arguments, context)")
+        return self.function(*args, **kwargs)

@@ -1,55 +1,39 @@
-import ast
-import asyncio
 import re
+import shlex
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
+from pagekit import ROOT, Block, Reader, Stage, blocks_of, runnable
+from scenes import SCENES
 
-import agentframework
-from agentframework.testing import ScriptedProvider, call, say
+from agentframework.cli.arguments import parse
 
-ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def blocks(language: str) -> list[str]:
-    """The README's code blocks of a language."""
-    return re.findall(rf"^```{language}\n(.*?)^```", README, re.M | re.S)
-
-
-class Stand:
-    """Stands in for the provider classes that the README names."""
-
-    def __init__(self, *steps: Any) -> None:
-        self.provider = ScriptedProvider(*steps)
-
-    def __call__(self) -> ScriptedProvider:
-        return self.provider
-
-
-def test_the_first_program_runs_as_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
-    stand = Stand(say(call("Write", file_path="SUMMARY.md", content="Short.")), "Done.")
+def test_the_first_program_and_the_query_run_as_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(agentframework, "AnthropicProvider", stand, raising=False)
-    exec(compile(blocks("python")[0], "README.md", "exec"), {"__name__": "__main__"})
-    assert (tmp_path / "SUMMARY.md").read_text() == "Short."
-    assert capsys.readouterr().out.split() == ["Done.", "1", "tool", "calls,", "30", "tokens"]
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "a key for no server")
+    program, query = (block for block, _ in runnable(blocks_of(README)))
+    with Reader(ROOT / "README.md", Stage(tmp_path), SCENES) as reader:
+        printed = reader.read(replace(program, note="scene: summary_is_written"))
+        assert printed.split() == ["Done.", "1", "tool", "calls,", "30", "tokens"]
+        reader.read(query)
+        assert reader.read(Block("python", "await ask()", 1, "scene: a_title")) == "A title.\n"
 
 
-def test_the_query_runs_as_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(agentframework, "LocalProvider", Stand("A title."), raising=False)
-    space: dict[str, Any] = {}
-    exec(compile(blocks("python")[1], "README.md", "exec"), space)
-    asyncio.run(space["ask"]())
-    assert capsys.readouterr().out == "A title.\n"
-
-
-def test_every_python_block_is_run_by_a_test_above() -> None:
-    assert len(blocks("python")) == 2
-    for block in blocks("python"):
-        ast.parse(block)
+def test_every_command_line_that_is_shown_can_be_parsed() -> None:
+    shown = [block for block in blocks_of(README) if block.language == "sh"]
+    lines = [line for block in shown for line in block.text.splitlines() if "agentframework" in line]
+    assert lines
+    for line in lines:
+        words = shlex.split(line.rpartition("| ")[2], comments=True)
+        if words[1:] == ["--help"]:
+            continue
+        arguments = parse(words[1:])
+        assert arguments is not None
+        assert arguments.prompt
 
 
 def test_the_layer_list_names_the_packages_there_are() -> None:

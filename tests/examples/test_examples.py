@@ -1,17 +1,136 @@
 import ast
 import importlib.util
+import json
 import re
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from agentframework import ToolMessage
+from agentframework.events import EVENT_TYPES, from_dict
 from agentframework.testing import ScriptedProvider, call, say
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
-SCRIPTS = {
-    "01_hello": (say("I will look. ", call("Glob", pattern="*")), "There is one file, notes.txt."),
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an example did: its result, its prints, its directory, and what the model was asked."""
+
+    returned: Any
+    printed: str
+    folder: Path
+    provider: ScriptedProvider
+
+    def results(self) -> list[str]:
+        """What the model was told about its calls, over all requests."""
+        messages = self.provider.requests[-1].messages
+        return [part.content for message in messages if isinstance(message, ToolMessage) for part in message.content]
+
+
+def hello(outcome: Outcome) -> None:
+    assert outcome.returned == "There is one file, notes.txt."
+    assert outcome.printed == "I will look. There is one file, notes.txt.\n"
+    assert outcome.results() == ["notes.txt"]
+
+
+def events(outcome: Outcome) -> None:
+    assert outcome.printed == "… Glob(*.txt)\n… Read(notes.txt)\nOne says hello.\n"
+    assert outcome.returned == ["Glob(*.txt): success", "Read(notes.txt): success"]
+    lines = (outcome.folder / "events.jsonl").read_text(encoding="utf-8").splitlines()
+    log = [from_dict(json.loads(line)) for line in lines]
+    assert all(type(event) in EVENT_TYPES.values() for event in log)
+    assert [event.seq for event in log if event is not None] == list(range(1, len(lines) + 1))
+    types = [event.type for event in log if event is not None]
+    assert types[0] == "session_started"
+    assert types.count("tool_end") == 2
+    assert types.index("complete") > types.index("text_delta")
+
+
+def permissions(outcome: Outcome) -> None:
+    assert outcome.returned == [
+        "Read: deny (deny)",
+        "Bash: allow (allow)",
+        "Bash: deny (deny)",
+        "Write: allow (prompt)",
+        "Write: deny (prompt)",
+    ]
+    assert (outcome.folder / "notes.md").read_text(encoding="utf-8") == "# Notes\n"
+    assert not (outcome.folder / "notes.py").exists()
+    assert (outcome.folder / "notes.txt").exists()
+    read, status, removal, _, refused = outcome.results()
+    assert "the deny rule Read(.env) forbids it" in read
+    assert "secret" not in read
+    assert "Exit code" in status
+    assert "the deny rule Bash(rm:*) forbids it" in removal
+    assert "only Markdown files, please" in refused
+
+
+def own_tool(outcome: Outcome) -> None:
+    assert outcome.returned == {"apples": 4, "pears": 2}
+    assert outcome.printed == "… taking 3 apples\nThree apples, here you are.\n"
+    plums, apples, taken, refused = outcome.results()
+    assert "there is no plums; there are apples, pears" in plums
+    assert apples == "7"
+    assert json.loads(taken) == {"left": 4}
+    assert "nobody listens" in refused
+
+
+def query(outcome: Outcome) -> None:
+    assert outcome.returned == ["They do.", "The slowest one."]
+    assert outcome.printed == "They do.\nThe slowest one.\n"
+    tests, removal = outcome.results()
+    assert "all green" in tests
+    assert "did not approve" in removal
+    assert (outcome.folder / "notes.txt").exists()
+    first, *_, last = outcome.provider.requests
+    assert first.system.endswith("Answer in one sentence.")
+    assert [message.text for message in last.messages if message.role == "user"] == [
+        "Do the tests pass?",
+        "Which one would you look at first?",
+    ]
+
+
+MAKEFILE = "test:\n\t@echo all green\n"
+SCRIPTS: dict[str, tuple[tuple[Any, ...], Callable[[Outcome], None]]] = {
+    "01_hello": ((say("I will look. ", call("Glob", pattern="*.txt")), "There is one file, notes.txt."), hello),
+    "02_events": (
+        (say(call("Glob", pattern="*.txt")), say(call("Read", file_path="notes.txt")), "One says hello."),
+        events,
+    ),
+    "03_permissions": (
+        (
+            say(
+                call("Read", file_path=".env"),
+                call("Bash", command="git status"),
+                call("Bash", command="git status && rm notes.txt"),
+            ),
+            say(call("Write", file_path="notes.md", content="# Notes\n")),
+            say(call("Write", file_path="notes.py", content="pass\n")),
+            "Done, as far as I may.",
+        ),
+        permissions,
+    ),
+    "04_own_tool": (
+        (
+            say(call("stock_of", item="plums"), call("stock_of", item="apples")),
+            say(call("take", item="apples", pieces=3)),
+            say(call("take", item="pears", pieces=1)),
+            "Three apples, here you are.",
+        ),
+        own_tool,
+    ),
+    "05_query": (
+        (
+            say(call("Bash", command="make test"), call("Bash", command="rm notes.txt")),
+            "They do.",
+            "The slowest one.",
+        ),
+        query,
+    ),
 }
 
 
@@ -29,21 +148,27 @@ def test_every_example_is_numbered_once_and_has_a_script_here() -> None:
     names = sorted(path.stem for path in EXAMPLES.glob("*.py"))
     assert names == sorted(SCRIPTS)
     numbers = [re.match(r"(\d\d)_", name) for name in names]
-    assert all(numbers)
-    assert len({found.group(1) for found in numbers if found}) == len(names)
+    assert [found.group(1) for found in numbers if found] == [f"{n:02}" for n in range(1, len(names) + 1)]
 
 
 @pytest.mark.parametrize("name", sorted(SCRIPTS))
-async def test_the_example_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
-    (tmp_path / "notes.txt").write_text("hello")
+async def test_the_example_does_what_it_shows(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    for file, text in {"notes.txt": "hello", ".env": "secret", "Makefile": MAKEFILE}.items():
+        (tmp_path / file).write_text(text, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    with ScriptedProvider(*SCRIPTS[name]) as provider:
-        await load(EXAMPLES / f"{name}.py")(provider)
-    assert capsys.readouterr().out.strip()
+    steps, check = SCRIPTS[name]
+    with ScriptedProvider(*steps) as provider:
+        returned = await load(EXAMPLES / f"{name}.py")(provider)
+    check(Outcome(returned, capsys.readouterr().out, tmp_path, provider))
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
 def test_an_example_is_one_screen_and_says_what_it_shows(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert len(text.splitlines()) <= 60
-    assert ast.get_docstring(ast.parse(text))
+    tree = ast.parse(text)
+    assert ast.get_docstring(tree)
+    mains = [node for node in tree.body if isinstance(node, ast.AsyncFunctionDef) and node.name == "main"]
+    assert [[parameter.arg for parameter in main.args.args] for main in mains] == [["provider"]]

@@ -58,7 +58,7 @@ def test_each_event_is_out_as_soon_as_it_is_complete() -> None:
         (b"", []),
     ],
 )
-def test_the_format(body: bytes, events: list[bytes]) -> None:
+def test_events_are_read_as_the_format_says(body: bytes, events: list[bytes]) -> None:
     assert read(body) == events
     assert read(*(body[at : at + 1] for at in range(len(body)))) == events or body.startswith(b"\xef")
 

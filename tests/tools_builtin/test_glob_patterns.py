@@ -96,7 +96,7 @@ def test_character_classes_match_as_in_fnmatch(before: str, negation: str, membe
         ("?", "日", True),
     ],
 )
-def test_names_match(pattern: str, name: str, expected: bool) -> None:
+def test_names_match_their_patterns(pattern: str, name: str, expected: bool) -> None:
     assert accepts(pattern, name) is expected
 
 

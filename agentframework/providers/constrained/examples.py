@@ -14,6 +14,7 @@ from typing import Any
 
 from agentframework.messages import ToolSpec
 
+_MAX_DEPTH = 4
 # How the text that a tool returned is called once it is part of the prompt.
 THE_TEXT = "the text"
 
@@ -185,11 +186,14 @@ def rank_tools(request: str, tools: Sequence[ToolSpec]) -> list[ToolSpec]:
 # What kind of thing a request names says more than any of its words.
 _KIND_WEIGHT = 2
 # Words that say the same, and words that say nothing here.
-_KINDS = {
+_KINDS: dict[str, str] = {
     **dict.fromkeys(("title", "titled", "heading", "headline"), "<title>"),
     **dict.fromkeys(("summarise", "summarize", "summary", "overview", "gist", "about"), "<summary>"),
 }
-_EMPTY = frozenset("a an and can could for give i in it its me of please say the to you".split())
+_EMPTY = frozenset(
+    ("a", "an", "and", "can", "could", "for", "give", "i", "in", "it", "its", "me", "of", "please", "say", "the",
+     "to", "you")
+)  # fmt: skip
 _QUOTED = re.compile(r"`([^`\n]+)`|\"([^\"\n]+)\"|(?<!\w)'([^'\n]+)'(?!\w)")
 _TOKEN = re.compile(r"[^\s,;!?()<>\[\]{}`\"]+")
 _FILE = re.compile(r"(?:.*[/\\])?(?:[\w.@+-]*\.[A-Za-z]\w{0,7}|[\w.@+-]+[/\\]|\.\w[\w.-]*)")
@@ -222,7 +226,7 @@ def _features(request: str) -> frozenset[str]:
     words = request.lower()
     for name in names:
         words = words.replace(name.lower(), " ")
-    found = {_KINDS.get(word, word) for word in re.findall(r"[a-z]+", words)} - _EMPTY
+    found = {_KINDS.get(word) or word for word in re.findall(r"[a-z]+", words)} - _EMPTY
     if re.search(r"\d", words):
         found.add("<number>")
     for name in names:
@@ -236,9 +240,7 @@ def _fits(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> bool:
 
 
 def _described(spec: ToolSpec) -> Example:
-    properties: Mapping[str, Any] = spec.input_schema.get("properties") or {}
-    required = spec.input_schema.get("required") or ()
-    arguments = {name: sample(name, properties.get(name) or {}) for name in required}
+    arguments = _sample("arguments", {"type": "object", **spec.input_schema}, spec.input_schema)
     told = ", ".join(f"{name} {value}" for name, value in arguments.items())
     return Example(f"{first_line(spec)} {told}".strip(), {"tool": spec.name, "arguments": arguments})
 
@@ -249,14 +251,23 @@ def first_line(spec: ToolSpec, limit: int = 80) -> str:
     return re.split(r"(?<=[.!?])\s", line, maxsplit=1)[0][:limit]
 
 
-def sample(name: str, schema: Mapping[str, Any]) -> Any:
-    """A value that an example may show for the argument ``name``."""
-    for key in ("examples", "enum"):
-        if isinstance(schema.get(key), Sequence) and not isinstance(schema[key], str) and schema[key]:
-            return schema[key][0]
-    for key in ("const", "default"):
-        if schema.get(key) is not None:
-            return schema[key]
-    kinds = {"integer": 3, "number": 3, "boolean": True, "array": [], "object": {}}
+def _sample(name: str, schema: Mapping[str, Any], root: Mapping[str, Any], depth: int = 0) -> Any:
+    """A value that an example may show for the argument ``name``; ``root`` holds the definitions."""
+    if isinstance(schema.get("$ref"), str) and depth < _MAX_DEPTH:
+        key = schema["$ref"].rsplit("/", 1)[-1]
+        target = {**(root.get("definitions") or {}), **(root.get("$defs") or {})}.get(key) or {}
+        return _sample(name, target, root, depth + 1)
+    for key in ("examples", "enum", "anyOf", "oneOf"):
+        listed = schema.get(key)
+        if isinstance(listed, Sequence) and not isinstance(listed, str) and listed:
+            return _sample(name, listed[0], root, depth + 1) if key.endswith("Of") else listed[0]
+    if "const" in schema:
+        return schema["const"]
     kind = schema.get("type", "string")
-    return kinds.get(kind, f"my {name.replace('_', ' ')}") if isinstance(kind, str) else None
+    kind = str(kind[0] if isinstance(kind, list) and kind else kind)
+    if kind == "object" and depth < _MAX_DEPTH:
+        properties: Mapping[str, Any] = schema.get("properties") or {}
+        required = (inner for inner in schema.get("required") or () if inner in properties)
+        return {inner: _sample(inner, properties[inner], root, depth + 1) for inner in required}
+    kinds: dict[str, Any] = {"integer": 3, "number": 3, "boolean": True, "array": [], "object": {}, "null": None}
+    return kinds.get(kind, f"my {name.replace('_', ' ')}")

@@ -45,10 +45,9 @@ class ConstrainedOptions:
     """How much a model can take.
 
     ``max_bytes`` (UTF-8) bounds what the conversation adds to the prompt; a byte is never more than one token of
-    a byte-level vocabulary. ``small_model`` is for models below about a
-    billion parameters: earlier turns and long system prompts are left out, optional arguments are not offered, a
-    path argument can only be a file that the request mentions (if it mentions any), and after a tool's result
-    comes the reply, not another call.
+    a byte-level vocabulary. ``small_model`` is for models below about a billion parameters: earlier turns and
+    long system prompts are left out, optional arguments are not offered, a path argument can only be a file that
+    the request mentions (if it mentions any), and after a tool's result comes the reply, not another call.
     """
 
     max_bytes: int = 24_000
@@ -120,7 +119,7 @@ _Round = tuple[AssistantMessage, ToolMessage]
 def _split(messages: Sequence[Message]) -> tuple[str, list[tuple[str, str]], list[_Round]]:
     """The newest request, what was said before it, and the tool rounds since."""
     last = max((i for i, message in enumerate(messages) if isinstance(message, UserMessage)), default=-1)
-    asked = messages[last].text if last >= 0 else ""
+    asked = printable(messages[last].text) if last >= 0 else ""
     history = [
         (message.role, message.text)
         for message in messages[: max(last, 0)]

@@ -108,6 +108,7 @@ class StrictModelServer:
 
     @property
     def url(self) -> str:
+        """Where it listens, without a path: ``http://127.0.0.1:PORT``."""
         return f"http://127.0.0.1:{self._port}"
 
     @property
@@ -130,6 +131,7 @@ class StrictModelServer:
 
     @property
     def replies_left(self) -> int:
+        """How many queued replies no request has asked for yet."""
         return len(self._replies)
 
     async def wait_for_request(self, number: int, timeout: float = 10.0) -> RecordedRequest:

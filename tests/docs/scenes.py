@@ -1,0 +1,154 @@
+"""What the model does while blocks of the pages run, and what has to be true afterwards.
+
+A scene adds steps to the stage's model, may put files into its folder, and may check after its ``yield``.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from pagekit import Scene, Stage
+
+from agentframework import OverloadedError
+from agentframework.testing import call, say
+
+
+@contextmanager
+def one_file(stage: Stage) -> Iterator[None]:
+    stage.put("notes.txt", "Hello.\n")
+    stage.model.add(say(call("Glob", pattern="*")), "There is one file, notes.txt.")
+    yield
+
+
+@contextmanager
+def greeting(stage: Stage) -> Iterator[None]:
+    stage.model.add("Hello to you.")
+    yield
+
+
+@contextmanager
+def out_of_order(stage: Stage) -> Iterator[None]:
+    stage.model.add(OverloadedError("the model is out of order"))
+    yield
+
+
+@contextmanager
+def three_prompts(stage: Stage) -> Iterator[None]:
+    stage.model.add("I have read them.", "Hallo.", "You are welcome, bob.")
+    yield
+    assert [request.messages[-1].text for request in stage.model.requests[-3:]] == [
+        "Read the notes.",
+        "No, translate them.",
+        "Thank you.",
+    ]
+
+
+@contextmanager
+def counting(stage: Stage) -> Iterator[None]:
+    stage.model.add(say("One, two, ", "three, four"))
+    yield
+
+
+@contextmanager
+def two_questions(stage: Stage) -> Iterator[None]:
+    stage.model.add("A greeting.", "English.")
+    yield
+    assert len(stage.model.requests[-1].messages) == 3
+
+
+@contextmanager
+def two_files(stage: Stage) -> Iterator[None]:
+    stage.model.add(say(*(call("Write", file_path=f"notes.{kind}", content="#") for kind in ("md", "py"))), "Done.")
+    yield
+    assert {path.name for path in stage.folder.glob("notes.*")} == {"notes.md"}
+
+
+@contextmanager
+def tests_and_more(stage: Stage) -> Iterator[None]:
+    stage.put("Makefile", "test:\n\t@echo tested\nclean:\n\t@echo cleaned\n")
+    for command in ("make test", "make clean", "./deploy"):
+        stage.model.add(say(call("Bash", command=command)))
+    stage.model.add("Done, but for the last.")
+    yield
+
+
+@contextmanager
+def secret(stage: Stage) -> Iterator[None]:
+    stage.put(".env", "PASSWORD=x")
+    stage.model.add(say(call("Read", file_path=".env"), call("Bash", command="cat ./.env")), "I may not look.")
+    yield
+
+
+@contextmanager
+def tool_lists(stage: Stage) -> Iterator[None]:
+    yield
+    assert not stage.model.requests
+
+
+@contextmanager
+def weather(stage: Stage) -> Iterator[None]:
+    stage.model.add(say(call("temperature")), say(call("temperature", city="Oslo")), "21 degrees.")
+    yield
+
+
+@contextmanager
+def two_results(stage: Stage) -> Iterator[None]:
+    for item in ("apples", "pears"):
+        stage.model.add(say(call("stock", item=item)))
+    stage.model.add(say(call("refusal")), "Seven apples.")
+    yield
+
+
+@contextmanager
+def long_work(stage: Stage) -> Iterator[None]:
+    stage.model.add(say(call("measure")), "12 metres.")
+    yield
+
+
+@contextmanager
+def foreign_tool(stage: Stage) -> Iterator[None]:
+    stage.model.add(say(call("forecast", city="Oslo")), "Sunny.")
+    yield
+
+
+@contextmanager
+def recording(stage: Stage) -> Iterator[None]:
+    with one_file(stage):
+        yield
+    assert len(stage.text("turn.jsonl").splitlines()) == 2
+
+
+@contextmanager
+def summary_is_written(stage: Stage) -> Iterator[None]:
+    stage.model.add(say(call("Write", file_path="SUMMARY.md", content="Short.")), "Done.")
+    yield
+    assert stage.text("SUMMARY.md") == "Short."
+
+
+@contextmanager
+def a_title(stage: Stage) -> Iterator[None]:
+    stage.model.add("A title.")
+    yield
+
+
+SCENES: Mapping[str, Scene] = {
+    scene.__name__: scene
+    for scene in (
+        a_title,
+        counting,
+        foreign_tool,
+        greeting,
+        long_work,
+        one_file,
+        out_of_order,
+        recording,
+        secret,
+        summary_is_written,
+        tests_and_more,
+        three_prompts,
+        tool_lists,
+        two_files,
+        two_questions,
+        two_results,
+        weather,
+    )
+}

@@ -1,0 +1,23 @@
+import pytest
+
+import agentframework
+
+NAMES = (
+    "AgentFrameworkError",
+    "ErrorCode",
+    "ImageBlock",
+    "ToolCatalog",
+    "ToolExecutionError",
+    "ToolResult",
+    "TurnNotRunError",
+    "create_headless_runner",
+    "estimate_message_bytes",
+    "estimate_message_tokens",
+    "is_turn_not_run_error",
+)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_promised_name_is_public(name: str) -> None:
+    assert name in agentframework.__all__
+    assert getattr(agentframework, name) is not None
