@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from agentframework.assembly.builtins import (
+        builtin_commands,
         builtin_tools,
+    )
+    from agentframework.assembly.options import (
+        AutoMode,
     )
     from agentframework.assembly.providers import (
         resolve_provider,
@@ -89,9 +93,17 @@ if TYPE_CHECKING:
         OpenAIProvider,
     )
     from agentframework.providers.protocol import (
+        ModelLimits,
+        ModelReply,
         ModelRequest,
         Provider,
         RetryPolicy,
+        TextChunk,
+        ThinkingChunk,
+        ToolCallChunk,
+    )
+    from agentframework.providers.recording import (
+        RecordingProvider,
     )
     from agentframework.providers.replay import (
         ReplayProvider,
@@ -101,6 +113,11 @@ if TYPE_CHECKING:
         Query,
         TurnHandle,
         create_query,
+    )
+    from agentframework.slash import (
+        CommandInfo,
+        CommandModule,
+        CommandResult,
     )
     from agentframework.tools import (
         RiskClass,
@@ -118,7 +135,11 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "agentframework.assembly.builtins": (
+        "builtin_commands",
         "builtin_tools",
+    ),
+    "agentframework.assembly.options": (
+        "AutoMode",
     ),
     "agentframework.assembly.providers": (
         "resolve_provider",
@@ -198,9 +219,17 @@ _HOMES = {
         "OpenAIProvider",
     ),
     "agentframework.providers.protocol": (
+        "ModelLimits",
+        "ModelReply",
         "ModelRequest",
         "Provider",
         "RetryPolicy",
+        "TextChunk",
+        "ThinkingChunk",
+        "ToolCallChunk",
+    ),
+    "agentframework.providers.recording": (
+        "RecordingProvider",
     ),
     "agentframework.providers.replay": (
         "ReplayProvider",
@@ -210,6 +239,11 @@ _HOMES = {
         "Query",
         "TurnHandle",
         "create_query",
+    ),
+    "agentframework.slash": (
+        "CommandInfo",
+        "CommandModule",
+        "CommandResult",
     ),
     "agentframework.tools": (
         "RiskClass",
@@ -232,6 +266,10 @@ __all__ = [
     "AnthropicProvider",
     "AssistantMessage",
     "AuthenticationError",
+    "AutoMode",
+    "CommandInfo",
+    "CommandModule",
+    "CommandResult",
     "ConfigurationError",
     "ContextOverflowError",
     "ContextState",
@@ -251,7 +289,9 @@ __all__ = [
     "Message",
     "MissingCredentialsError",
     "MissingDependencyError",
+    "ModelLimits",
     "ModelNotFoundError",
+    "ModelReply",
     "ModelRequest",
     "ModelResponseInvalidError",
     "OpenAIProvider",
@@ -266,6 +306,7 @@ __all__ = [
     "ProviderTimeoutError",
     "Query",
     "RateLimitError",
+    "RecordingProvider",
     "ReplayMismatchError",
     "ReplayProvider",
     "RetryPolicy",
@@ -276,10 +317,13 @@ __all__ = [
     "StreamInterruptedError",
     "StructuredOutputError",
     "SystemNote",
+    "TextChunk",
     "TextPart",
+    "ThinkingChunk",
     "ThinkingPart",
     "Tool",
     "ToolCall",
+    "ToolCallChunk",
     "ToolCatalog",
     "ToolContext",
     "ToolExecutionError",
@@ -296,6 +340,7 @@ __all__ = [
     "Usage",
     "UserMessage",
     "WouldDeadlockError",
+    "builtin_commands",
     "builtin_tools",
     "create_headless_runner",
     "create_query",

@@ -12,8 +12,10 @@ import sys
 def main() -> None:
     """Run the command line and exit the process with its status."""
     _leave_current_directory_out()
-    from agentframework.cli.main import main as run_command_line  # noqa: PLC0415 (only after the path is clean)
-
+    try:
+        from agentframework.cli.main import main as run_command_line  # noqa: PLC0415 (only after the path is clean)
+    except KeyboardInterrupt:
+        sys.exit(130)
     sys.exit(run_command_line())
 
 

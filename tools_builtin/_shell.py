@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from agentframework.errors import ToolExecutionError
+from agentframework.sandbox.environment import inherited
 from agentframework.tools import RiskClass, Tool, ToolContext, ToolResult, error_result
 
 from ._process import Command, run_program
@@ -20,15 +21,6 @@ DEFAULT_TIMEOUT_MS = 120_000
 MAX_TIMEOUT_MS = 600_000
 SHELLS = ("/bin/bash", "/bin/sh")
 
-DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-# What a command needs to find programs, files and its language. Everything else stays with the host: keys and tokens
-# live in environment variables, and no list of their names is ever complete.
-INHERITED = frozenset({
-    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "HOSTNAME", "LANG", "LANGUAGE", "TZ", "TMPDIR",
-    "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME",
-    "VIRTUAL_ENV", "CONDA_PREFIX", "PYENV_ROOT", "NVM_DIR", "JAVA_HOME", "GOPATH", "GOROOT", "CARGO_HOME",
-    "RUSTUP_HOME", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS",
-})  # fmt: skip
 # Nothing may wait for a person: no prompts, no pagers, no editors.
 FIXED = {
     "TERM": "dumb",
@@ -67,17 +59,14 @@ DESCRIPTION = (
 class ShellState:
     """What shells are started with.
 
-    ``environment`` is where variables are taken from (usually ``os.environ``), but only those of `INHERITED` and
-    ``LC_*``; ``variables`` are set as they are, after them. Nothing is read from this process itself.
+    ``environment`` is where variables are taken from (usually ``os.environ``), but only what
+    `inherited` lets through; ``variables`` are set as they are, after them. Nothing is read from this process itself.
     """
 
     def __init__(
         self, environment: Mapping[str, str] | None = None, *, variables: Mapping[str, str] | None = None
     ) -> None:
-        passed = {
-            name: value for name, value in (environment or {}).items() if name in INHERITED or name.startswith("LC_")
-        }
-        self.environment: Mapping[str, str] = {"PATH": DEFAULT_PATH, **passed, **FIXED, **(variables or {})}
+        self.environment: Mapping[str, str] = {**inherited(environment or {}), **FIXED, **(variables or {})}
 
 
 def make_shell_tool(name: str, shells: ShellState, default_timeout_ms: int) -> Tool:

@@ -7,6 +7,7 @@ the event loop.
 """
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
@@ -15,6 +16,10 @@ T = TypeVar("T")
 
 class AbortedError(Exception):
     """Work was stopped by its abort signal."""
+
+
+class WorkCancelledError(Exception):
+    """Work ended in a cancellation that nobody asked for: a fault of the work, not a wish of its caller."""
 
 
 class AbortSignal:
@@ -33,14 +38,17 @@ class AbortSignal:
         return self._aborted
 
     def abort(self, reason: str = "aborted") -> None:
-        """Stop the work. Later calls do nothing."""
+        """Stop the work. Later calls do nothing. A callback that raises keeps nobody else from being told."""
         if self._aborted:
             return
         self._aborted = True
         self.reason = reason
         callbacks, self._callbacks = list(self._callbacks.values()), {}
         for callback in callbacks:
-            callback()
+            try:
+                callback()
+            except Exception as error:
+                _report(callback, error)
 
     def on_abort(self, callback: Callable[[], None]) -> Callable[[], None]:
         """Call ``callback`` on abort (at once if it has happened). Returns a function that takes it back."""
@@ -78,6 +86,13 @@ def _nothing() -> None:
     return None
 
 
+def _report(callback: Callable[[], None], error: Exception) -> None:
+    name = getattr(callback, "__qualname__", repr(callback))
+    with contextlib.suppress(RuntimeError):  # no loop runs: nobody to tell
+        context = {"message": f"abort callback {name} failed", "exception": error}
+        asyncio.get_running_loop().call_exception_handler(context)
+
+
 async def run_abortable(
     work: Coroutine[Any, Any, T],
     abort: AbortSignal,
@@ -89,7 +104,8 @@ async def run_abortable(
 
     On abort the task is cancelled and given ``grace_s`` seconds to clean up; one that does not stop is handed
     to ``abandon`` (its owner), never waited for any longer. Raises `AbortedError` then. Cancelling the caller
-    cancels the work too and waits for it in the same way.
+    cancels the work too and waits for it in the same way. Raises `WorkCancelledError` for work that raised
+    ``CancelledError`` although nobody cancelled it: its caller goes on.
     """
     if abort.aborted:
         work.close()
@@ -101,6 +117,8 @@ async def run_abortable(
         await asyncio.wait({task, stop}, return_when=asyncio.FIRST_COMPLETED)
         if not task.done():
             raise AbortedError(abort.reason or "aborted")
+        if task.cancelled():
+            raise WorkCancelledError("cancelled from within")
         return task.result()
     finally:
         forget()
@@ -112,9 +130,11 @@ async def _put_down(
     task: asyncio.Task[T], grace_s: float, abandon: Callable[[asyncio.Task[T]], object] | None
 ) -> None:
     task.cancel()
-    await asyncio.wait({task}, timeout=grace_s)
-    if not task.done():
-        if abandon is not None:
-            abandon(task)
-    elif not task.cancelled():
-        task.exception()  # seen here, so that asyncio does not report it as never retrieved
+    try:
+        await asyncio.wait({task}, timeout=grace_s)
+    finally:  # also if the caller is cancelled a second time while it waits
+        if not task.done():
+            if abandon is not None:
+                abandon(task)
+        elif not task.cancelled():
+            task.exception()  # seen here, so that asyncio does not report it as never retrieved

@@ -1,9 +1,9 @@
 """Typed events to listeners, on top of pyee's registry.
 
 What pyee leaves open is decided here: a listener that throws harms nobody and is reported once; an async
-listener gets its events in order, one after the other, in a task of its own; listeners may be added and
-removed while an event is on its way. Event names are registered under prefixed keys, because pyee gives
-``error`` a meaning of its own; that channel carries listener faults only.
+listener gets its events in order, one after the other, in a task of its own that lives while there are some;
+listeners may be added and removed while an event is on its way. Event names are registered under prefixed
+keys, because pyee gives ``error`` a meaning of its own; that channel carries listener faults only.
 
 Knows nothing of particular events: an event is any object with a ``type``.
 """
@@ -88,16 +88,23 @@ class EventBuffer(Generic[E]):
         self._closed = True
         self._wake()
 
+    def take(self) -> E:
+        """The next event. Raises ``IndexError`` if there is none."""
+        return self._items.popleft()
+
     def _wake(self) -> None:
         waiter, self._waiter = self._waiter, None
         if waiter is not None and not waiter.done():
             waiter.set_result(None)
 
     async def pop(self) -> E:
-        """The next event, waiting for it. Raises ``StopAsyncIteration`` at the end."""
+        """The next event, waiting for it. Raises ``StopAsyncIteration`` at the end, ``RuntimeError`` for a second
+        reader at the same time."""
         while not self._items:
             if self._closed:
                 raise StopAsyncIteration
+            if self._waiter is not None and not self._waiter.done():
+                raise RuntimeError("somebody else reads this stream; each reader needs one of its own")
             self._waiter = asyncio.get_running_loop().create_future()
             await self._waiter
         return self._items.popleft()
@@ -122,6 +129,9 @@ class EventStream(Generic[E]):
         """Stop receiving; a waiting reader sees the end."""
         self._forget()
         self._buffer.close()
+
+    def __del__(self) -> None:
+        self._forget()  # a reader that broke off its loop would be kept supplied for ever
 
     async def __aenter__(self) -> "EventStream[E]":
         return self
@@ -156,8 +166,7 @@ class _Subscription(Generic[E]):
         try:
             outcome = self.listener(event)
         except (Exception, asyncio.CancelledError) as error:
-            task = _current_task()
-            if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
+            if _is_deliberate(error):
                 raise
             self._emitter.report(self.listener, event, error)
             return
@@ -170,29 +179,31 @@ class _Subscription(Generic[E]):
     async def _finish(self, outcome: Awaitable[Any], event: E) -> None:
         try:
             await outcome
-        except Exception as error:
+        except (Exception, asyncio.CancelledError) as error:
+            if _is_deliberate(error):
+                raise
             self._emitter.report(self.listener, event, error)
 
     def _enqueue(self, event: E) -> None:
         if self._buffer is None:
             self._buffer = self._emitter.new_buffer()
-            self.task = self._start(self._run(self._buffer))
         self._buffer.push(event)
+        if self.task is None or self.task.done():
+            self.task = self._start(self._drain(self._buffer))
 
-    async def _run(self, buffer: EventBuffer[E]) -> None:
-        while True:
-            try:
-                event = await buffer.pop()
-            except StopAsyncIteration:
-                return
-            try:
-                await self.listener(event)
-            except Exception as error:
-                self._emitter.report(self.listener, event, error)
+    async def _drain(self, buffer: EventBuffer[E]) -> None:
+        while len(buffer):
+            event = buffer.take()
+            await self._finish(self._call(event), event)
 
-    def close(self) -> None:
-        if self._buffer is not None:
-            self._buffer.close()
+    async def _call(self, event: E) -> None:
+        await self.listener(event)
+
+
+def _is_deliberate(error: BaseException) -> bool:
+    """True for the cancellation of the running task; a ``CancelledError`` that a listener made up is a fault."""
+    task = _current_task()
+    return isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling() > 0
 
 
 def _current_task() -> asyncio.Task[Any] | None:
@@ -206,9 +217,25 @@ class EventEmitter(Generic[E]):
     """Registry and dispatch. ``known`` are the event names; any other raises ``ValueError``.
 
     ``on_fault`` is told once per faulty listener, ``on_undelivered`` of every event that a listener failed on.
-    ``KeyboardInterrupt`` and ``SystemExit`` are not
-    swallowed: the remaining listeners get the event, then the interrupt goes on.
+    ``KeyboardInterrupt``, ``SystemExit`` and the like are not swallowed: the remaining listeners get the event,
+    then the interrupt goes on.
     """
+
+    __slots__ = (
+        "_buffer_limit",
+        "_closed",
+        "_known",
+        "_merge",
+        "_on_fault",
+        "_on_overflow",
+        "_on_undelivered",
+        "_registry",
+        "_reported",
+        "_routes",
+        "_streams",
+        "_subscriptions",
+        "owner",
+    )
 
     def __init__(
         self,
@@ -220,19 +247,19 @@ class EventEmitter(Generic[E]):
         on_undelivered: Callable[[E], None] = lambda _event: None,
         buffer_limit: int = 10_000,
     ) -> None:
-        from pyee.base import EventEmitter as Registry  # noqa: PLC0415 - keeps the package import light
-
         self._known = known
         self._merge = merge
+        self._on_fault = on_fault
         self._on_overflow = on_overflow
         self._on_undelivered = on_undelivered
         self._buffer_limit = buffer_limit
-        self._registry: Any = Registry()
-        self._registry.on("error", on_fault)
-        self._reported: set[int] = set()
+        self._registry: Any = None  # made for the first listener: most emitters have none
+        # The listeners are kept, because the id of one that is gone may be given to another.
+        self._reported: dict[int, Callable[..., Any]] = {}
         self._subscriptions: dict[tuple[str, Any], _Subscription[E]] = {}
         self._routes: dict[str, tuple[Callable[[E], None], ...]] = {}
-        self._streams: list[EventBuffer[E]] = []
+        self._streams: tuple[EventBuffer[E], ...] = ()
+        self._closed = False
         self.owner = TaskOwner()
 
     def _name(self, event: str | type) -> str:
@@ -242,14 +269,16 @@ class EventEmitter(Generic[E]):
         return name
 
     def on(self, event: str | type, listener: F, *, once: bool = False) -> F:
-        """Register ``listener``; the same one twice for one event counts once."""
+        """Register ``listener``; the same one twice for one event counts once. After `close` it hears nothing."""
         name = self._name(event)
         key = (name, _identity(listener))
-        if key not in self._subscriptions:
+        if key not in self._subscriptions and not self._closed:
+            if self._registry is None:
+                self._registry = _new_registry(self._on_fault)
             subscription = _Subscription(self, name, listener, once)
             self._subscriptions[key] = subscription
             self._registry.on(_key(name), subscription)
-            self._routes.pop(name, None)
+            self._reroute(name)
         return listener
 
     def off(self, event: str | type, listener: Callable[..., Any]) -> None:
@@ -258,27 +287,28 @@ class EventEmitter(Generic[E]):
         subscription = self._subscriptions.pop((name, _identity(listener)), None)
         if subscription is not None:
             self._registry.remove_listener(_key(name), subscription)
-            self._routes.pop(name, None)
-            subscription.close()
+            self._reroute(name)
 
     def has_listeners(self, name: str) -> bool:
         """True if somebody registered for exactly this event (a reader of `stream` does not count)."""
-        return bool(self._route(name))
+        return name in self._routes
 
-    def _route(self, name: str) -> tuple[Callable[[E], None], ...]:
-        route = self._routes.get(name)
-        if route is None:
-            route = self._routes[name] = tuple(self._registry.listeners(_key(name)))
-        return route
+    def _reroute(self, name: str) -> None:
+        """Listeners are looked up here and not for each event."""
+        route = tuple(self._registry.listeners(_key(name)))
+        if route:
+            self._routes[name] = route
+        else:
+            self._routes.pop(name, None)
 
     def emit(self, event: E) -> None:
         """Deliver to every listener of its name and to every stream, in order of registration."""
         interrupt: BaseException | None = None
-        for deliver in self._routes.get(event.type) or self._route(event.type):
+        for deliver in self._routes.get(event.type, ()):
             try:
                 deliver(event)
-            except (KeyboardInterrupt, SystemExit) as error:
-                interrupt = error
+            except BaseException as error:
+                interrupt = interrupt or error
         for buffer in self._streams:
             buffer.push(event)
         if interrupt is not None:
@@ -289,7 +319,7 @@ class EventEmitter(Generic[E]):
         self._on_undelivered(event)
         if id(listener) in self._reported:
             return
-        self._reported.add(id(listener))
+        self._reported[id(listener)] = listener
         name = getattr(listener, "__qualname__", None) or repr(listener)
         self._registry.emit("error", ListenerFault(name, event.type, error))
 
@@ -300,25 +330,43 @@ class EventEmitter(Generic[E]):
     def stream(self) -> EventStream[E]:
         """All events from now on, buffered."""
         buffer = self.new_buffer()
-        self._streams.append(buffer)
-        return EventStream(buffer, lambda: self._streams.remove(buffer) if buffer in self._streams else None)
+        if self._closed:
+            buffer.close()
+        else:
+            self._streams = (*self._streams, buffer)
+        return EventStream(buffer, lambda: self._forget(buffer))
 
-    async def close(self, drain_s: float = 1.0) -> None:
-        """Remove all listeners. Async ones get ``drain_s`` seconds for what is already queued."""
+    def _forget(self, buffer: EventBuffer[E]) -> None:
+        # A new tuple, because the garbage collector may call this in the middle of an `emit`.
+        self._streams = tuple(other for other in self._streams if other is not buffer)
+
+    async def close(self, drain_s: float = 1.0, *, spare: Collection[asyncio.Task[Any]] = ()) -> None:
+        """Remove all listeners. Async ones get ``drain_s`` seconds for what is already queued, those in ``spare``
+        are left alone: they wait for this very end."""
+        self._closed = True
         subscriptions = list(self._subscriptions.values())
         for subscription in subscriptions:
             self._registry.remove_listener(_key(subscription.name), subscription)
-            subscription.close()
         self._subscriptions.clear()
         self._routes.clear()
         for buffer in self._streams:
             buffer.close()
-        self._streams.clear()
+        self._streams = ()
         current = _current_task()
-        running = {s.task for s in subscriptions if s.task is not None and s.task is not current}
+        spared = spare if current is None else (*spare, current)
+        tasks = {s.task for s in subscriptions if s.task is not None and s.task not in spared}
+        running = {task for task in tasks if not task.done()}
         if running:
             await asyncio.wait(running, timeout=drain_s)
-        await self.owner.close(grace_s=drain_s)
+        await self.owner.close(grace_s=drain_s, spare=spared)
+
+
+def _new_registry(on_fault: Callable[[ListenerFault], None]) -> Any:
+    from pyee.base import EventEmitter as Registry  # noqa: PLC0415 - keeps the package import light
+
+    registry = Registry()
+    registry.on("error", on_fault)
+    return registry
 
 
 def _key(name: str) -> str:

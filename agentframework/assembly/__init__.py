@@ -1,9 +1,11 @@
 """Options to wired parts, shared by both faces."""
 
 from agentframework.assembly.build import ModelSettings, Parts, build
-from agentframework.assembly.builtins import builtin_tools
+from agentframework.assembly.builtins import builtin_commands, builtin_tools
 from agentframework.assembly.options import (
     AssemblyOptions,
+    AutoMode,
+    HookOptions,
     ModelOptions,
     PermissionOptions,
     ToolOptions,
@@ -12,12 +14,15 @@ from agentframework.assembly.options import (
 
 __all__ = [
     "AssemblyOptions",
+    "AutoMode",
+    "HookOptions",
     "ModelOptions",
     "ModelSettings",
     "Parts",
     "PermissionOptions",
     "ToolOptions",
     "build",
+    "builtin_commands",
     "builtin_tools",
     "session_limits",
 ]

@@ -7,12 +7,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from agentframework.assembly.builtins import builtin_tools
-from agentframework.assembly.options import AssemblyOptions, PermissionOptions, ToolOptions
+from agentframework.assembly.classifier import ProviderClassifier
+from agentframework.assembly.hooking import hook_engine, hooked_prompts
+from agentframework.assembly.options import AssemblyOptions, AutoMode, PermissionOptions, ToolOptions
 from agentframework.events.sink import EventSink
+from agentframework.hooks import HookEngine, HookEvent
 from agentframework.loop import Conversation, TurnLoop
+from agentframework.loop.hooking import TurnHooks
 from agentframework.loop.model_call import ModelCaller
 from agentframework.loop.tool_calls import ToolRounds
-from agentframework.loop.turn import Turn
 from agentframework.permissions import (
     GateOptions,
     PermissionGate,
@@ -25,7 +28,6 @@ from agentframework.prompt import compose_system_prompt
 from agentframework.providers.protocol import ModelRequest, Provider
 from agentframework.sandbox import LocalSandbox
 from agentframework.tools import ToolCatalog
-from agentframework.tools.tool import AskPort
 
 
 @dataclass(slots=True)
@@ -39,19 +41,24 @@ class ModelSettings:
     temperature: float | None
     max_output_tokens: int | None
     session_id: str
+    catalog: ToolCatalog
 
-    def request(self, conversation: Conversation, catalog: ToolCatalog) -> ModelRequest:
+    def request(self, conversation: Conversation) -> ModelRequest:
         """The next request of a conversation."""
         return ModelRequest(
             model=self.model,
             messages=conversation.messages,
             system=self.system,
-            tools=catalog.specs,
+            tools=self.catalog.specs,
             max_output_tokens=self.max_output_tokens,
             effort=self.effort,
             temperature=self.temperature,
             session_id=self.session_id,
         )
+
+    def current(self) -> tuple[Provider, str]:
+        """Who answers at the moment."""
+        return self.provider, self.model
 
     @property
     def context_window(self) -> int:
@@ -68,6 +75,7 @@ class Parts:
     sandbox: LocalSandbox
     prompts: PromptBroker
     gate: PermissionGate
+    hooks: HookEngine
     loop: TurnLoop
 
 
@@ -94,18 +102,32 @@ def build(
         temperature=model.temperature,
         max_output_tokens=model.max_output_tokens,
         session_id=options.session_id,
+        catalog=catalog,
     )
-    prompts = PromptBroker(sink)
+    engine = hook_engine(
+        options.hooks,
+        sink,
+        cwd=sandbox.roots[0],
+        permission_mode=lambda: str(gate.mode),
+        current_model=settings.current,
+    )
+    hooks = TurnHooks(engine, sink, abandon)
+    prompts = hooked_prompts(sink, hooks)
     gate = PermissionGate(
         mode=options.permissions.mode,
         rules=_rules(options.permissions, sandbox, catalog),
         sandbox=sandbox,
         prompts=prompts,
         sink=sink,
+        hooks=hooks if hooks.has(HookEvent.PRE_TOOL_USE) else None,
         options=GateOptions(
             home=_home(),
             tool_names=lambda: catalog.names,
             max_tool_argument_bytes=options.limits.max_tool_argument_bytes,
+            read_only_commands=options.permissions.read_only_commands,
+            protected=[str(path) for path in options.permissions.protected_paths],
+            classifier=ProviderClassifier(_judging_model(options.permissions.auto_mode, settings)),
+            classifier_deadline_s=(options.permissions.auto_mode or AutoMode()).deadline_s,
         ),
     )
     rounds = ToolRounds(
@@ -113,19 +135,20 @@ def build(
         gate,
         sink,
         sandbox,
-        lambda turn: _ask_port(prompts, turn),
+        prompts,
         options.limits.max_tool_result_bytes,
         abandon,
+        hooks,
     )
     loop = TurnLoop(
-        lambda: settings.provider,
-        lambda conversation: settings.request(conversation, catalog),
+        settings,
         ModelCaller(sink, abandon),
         rounds,
         sink,
         options.limits,
+        hooks,
     )
-    return Parts(settings, catalog, sandbox, prompts, gate, loop)
+    return Parts(settings, catalog, sandbox, prompts, gate, engine, loop)
 
 
 def _catalog(options: ToolOptions) -> ToolCatalog:
@@ -146,11 +169,20 @@ def _rules(options: PermissionOptions, sandbox: LocalSandbox, catalog: ToolCatal
     return replace(rules, warnings=(*rules.warnings, *rules.unknown_tools(catalog.names)))
 
 
+def _judging_model(auto: AutoMode | None, settings: ModelSettings) -> Callable[[], tuple[Provider, str]]:
+    """The provider and model of the mode ``auto``: as given, else those of the session at that moment."""
+    if auto is None:
+        return settings.current
+
+    def choose() -> tuple[Provider, str]:
+        provider = auto.provider or settings.provider
+        model = auto.model or (settings.model if auto.provider is None else provider.default_model)
+        return provider, provider.resolve_model(model)
+
+    return choose
+
+
 def _home() -> str | None:
     """What ``~`` in a rule means. Only rules that spell it look at the environment."""
     home = os.path.expanduser("~")
     return home if os.path.isabs(home) else None
-
-
-def _ask_port(prompts: PromptBroker, turn: Turn) -> AskPort:
-    return lambda questions: prompts.ask(questions, driver_id=turn.driver_id, abort=turn.abort)

@@ -1,8 +1,9 @@
-"""The built-in tools, from wherever they are bundled."""
+"""The built-in tools and slash commands, from wherever they are bundled."""
 
 from collections.abc import Mapping
 
-from agentframework.bundled import load_tools_builtin
+from agentframework.bundled import load_commands, load_tools_builtin
+from agentframework.slash import CommandSet
 from agentframework.tools import ToolSet
 
 
@@ -13,3 +14,11 @@ def builtin_tools(*, environment: Mapping[str, str] | None = None) -> ToolSet:
     this process. A set remembers which files were read and where the shell stands, per session.
     """
     return load_tools_builtin().builtin_tools(environment=environment)
+
+
+def builtin_commands() -> CommandSet:
+    """The built-in slash commands, each as a module of its own: pass them as ``command_modules``.
+
+    Pick from them with ``builtin_commands().pick("help", "clear")``; a library session has none by itself.
+    """
+    return load_commands().builtin_commands()

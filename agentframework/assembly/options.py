@@ -1,14 +1,21 @@
 """What a host may choose. One frozen object for both faces; each part takes from it what it needs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from agentframework.errors import ConfigurationError
 from agentframework.loop import Limits
 from agentframework.permissions import PermissionMode, PermissionRules
 from agentframework.providers.protocol import Provider
 from agentframework.tools import Tool
+
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+
+
+def _refused(field_name: str, problem: str) -> ConfigurationError:
+    return ConfigurationError(f"{field_name} {problem}", details={"field": field_name})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +28,12 @@ class ModelOptions:
     temperature: float | None = None
     max_output_tokens: int | None = None
 
+    def __post_init__(self) -> None:
+        if self.effort is not None and self.effort not in EFFORTS:
+            raise _refused("effort", f"must be one of {', '.join(EFFORTS)}, not {self.effort!r}")
+        if self.max_output_tokens is not None and self.max_output_tokens < 1:
+            raise _refused("max_output_tokens", f"must be at least 1, not {self.max_output_tokens}")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolOptions:
@@ -30,15 +43,65 @@ class ToolOptions:
     additional_tools: Sequence[Tool] = ()
     additional_directories: Sequence[str | Path] = ()
 
+    def __post_init__(self) -> None:
+        for name in ("default_tools", "additional_tools"):
+            for item in getattr(self, name) or ():
+                if not isinstance(item, Tool):
+                    raise _refused(name, f"holds {item!r}, which is no Tool; use @tool, or pick a built-in one")
+        if isinstance(self.additional_directories, str | Path):
+            raise _refused("additional_directories", "must be a list of directories")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AutoMode:
+    """Who judges calls in the mode ``auto``, and for how long at most. None: the session's provider and model.
+
+    Raises `ConfigurationError` if ``deadline_s`` is not above 0 and at most 15.
+    """
+
+    provider: Provider | None = None
+    model: str | None = None
+    deadline_s: float = 15.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.deadline_s <= 15:
+            raise _refused("auto_mode.deadline_s", f"must be above 0 and at most 15, not {self.deadline_s}")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PermissionOptions:
-    """What may run. ``allowed_tools`` and ``denied_tools`` become rules of the bare name."""
+    """What may run. ``allowed_tools`` and ``denied_tools`` become rules of the bare name.
+
+    ``read_only_commands`` lets shell commands that only read run unasked; a change of ``protected_paths`` is asked
+    about in every mode.
+    """
 
     mode: PermissionMode = PermissionMode.DEFAULT
     rules: PermissionRules = field(default_factory=PermissionRules)
     allowed_tools: Sequence[str] = ()
     denied_tools: Sequence[str] = ()
+    read_only_commands: bool = False
+    protected_paths: Sequence[str | Path] = ()
+    auto_mode: AutoMode | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("allowed_tools", "denied_tools"):
+            # A string is a sequence of strings too: taken letter by letter, a deny would deny nothing.
+            if isinstance(getattr(self, name), str):
+                raise _refused(name, f"must be a list of tool names, not the text {getattr(self, name)!r}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookOptions:
+    """What else runs when something happens. ``settings`` has the shape of the ``hooks`` key of a settings file.
+
+    ``fail_closed`` is for hooks that do not say themselves; ``environment`` is what programs may inherit some names
+    of, None means that of this process.
+    """
+
+    settings: Mapping[str, Any] | Sequence[Any] | None = None
+    fail_closed: bool = False
+    environment: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +113,7 @@ class AssemblyOptions:
     model: ModelOptions
     tools: ToolOptions = field(default_factory=ToolOptions)
     permissions: PermissionOptions = field(default_factory=PermissionOptions)
+    hooks: HookOptions = field(default_factory=HookOptions)
     limits: Limits = field(default_factory=lambda: Limits(max_iterations=None, max_tool_calls_per_turn=None))
     system_prompt: str | None = None
     append_system_prompt: str | None = None

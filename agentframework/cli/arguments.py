@@ -4,6 +4,8 @@ import argparse
 from dataclasses import dataclass
 from typing import Any
 
+from agentframework.cli.output import write_stdout
+
 _EPILOG = """\
 environment:
   ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL   used by --provider anthropic
@@ -14,8 +16,11 @@ exit codes:
   129, 130, 143 stopped by SIGHUP, SIGINT, SIGTERM   141 broken pipe
 
 examples:
+  agentframework
+  agentframework "What is this project?"
   agentframework -p "Summarise README.md"
   git diff | agentframework -p "Review this" --output-format json
+  agentframework --input-format stream-json --output-format stream-json <prompts.jsonl
   agentframework demo
 """
 
@@ -24,10 +29,12 @@ STDIN = "\0stdin"
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """What was asked for. ``prompt`` is None without one and `STDIN` for ``-p`` alone."""
+    """What was asked for. ``prompt`` is None without one and `STDIN` for ``-p`` alone; ``once`` is True with ``-p``."""
 
     prompt: str | None
+    once: bool
     output_format: str
+    input_format: str
     provider: str | None
     model: str | None
     permission_mode: str
@@ -38,22 +45,32 @@ class Arguments:
     verbose: bool
 
 
+class _Parser(argparse.ArgumentParser):
+    def print_help(self, file: Any = None) -> None:
+        """Through our own stdout, which tells when nobody could read it."""
+        write_stdout(self.format_help().encode())
+
+
 def build_parser() -> argparse.ArgumentParser:
     """The parser of the main command."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="agentframework",
-        description="Run an agent session from the command line.",
+        description="An agent session at the terminal; with -p one prompt and its answer.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     add = parser.add_argument
-    add("prompt", nargs="*", help="the prompt; after -- everything belongs to it; 'demo' runs the demonstration")
+    add("prompt", nargs="*", help="the first prompt; after -- everything belongs to it; 'demo' runs the demonstration")
     add(
         "-p", "--print", dest="print_prompt", nargs="?", const=STDIN, metavar="TEXT",
         help="run this prompt, print the answer and leave; without TEXT the prompt is read from stdin",
     )  # fmt: skip
     add("--output-format", choices=("text", "json", "stream-json"), default="text", help="default: text")
+    add(
+        "--input-format", choices=("text", "stream-json"), default="text",
+        help="stream-json: prompts and answers as JSON lines on stdin (default: text)",
+    )  # fmt: skip
     add("--provider", metavar="NAME", help="anthropic, openai, openai-chat, local or replay:PATH")
     add("--model", help="model name or alias; with --provider local also a path to a .gguf file")
     add(
@@ -86,14 +103,24 @@ def parse(argv: list[str]) -> Arguments | None:
     prompt = found.print_prompt
     if words and prompt not in (None, STDIN):
         parser.error("give the prompt once: with -p or as an argument, not both")
+    if found.input_format == "stream-json":
+        if words or prompt not in (None, STDIN):
+            parser.error("with --input-format stream-json the prompts come on stdin; leave the text out")
+        if found.output_format == "text":
+            parser.error(
+                "--input-format stream-json needs --output-format stream-json, or json for the last answer alone: "
+                "as text several answers could not be told apart"
+            )
     return Arguments(
         prompt=" ".join(words) if words else prompt,
+        once=found.print_prompt is not None,
         output_format=found.output_format,
+        input_format=found.input_format,
         provider=found.provider,
         model=found.model,
         permission_mode=found.permission_mode,
-        allowed_tools=_rules(found.allowed_tools),
-        denied_tools=_rules(found.denied_tools),
+        allowed_tools=split_rules(found.allowed_tools),
+        denied_tools=split_rules(found.denied_tools),
         cwd=found.cwd,
         max_turns=found.max_turns,
         verbose=found.verbose,
@@ -107,7 +134,7 @@ def _positive(text: str) -> int:
     return number
 
 
-def _rules(values: list[str]) -> tuple[str, ...]:
+def split_rules(values: list[str]) -> tuple[str, ...]:
     """Split at commas that are not inside parentheses: ``Read,Bash(a, b)`` are two rules."""
     found: list[str] = []
     for value in values:

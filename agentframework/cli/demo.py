@@ -11,11 +11,12 @@ import os
 import signal
 from collections.abc import Sequence
 
-from agentframework.cli.demo_answers import Answers, person_is_there
+from agentframework.cli.demo_answers import Answers
 from agentframework.cli.demo_local import run_local_part
 from agentframework.cli.demo_project import demo_project
 from agentframework.cli.demo_recorded import run_recorded_part
 from agentframework.cli.output import BrokenOutputError, write_stderr
+from agentframework.cli.stdin import person_is_there
 from agentframework.cli.view import Screen
 
 EXIT_DONE = 0

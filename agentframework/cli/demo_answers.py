@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import sys
 
 from agentframework.cli.view import Screen, SessionView
 from agentframework.events import PermissionRequest
@@ -16,14 +15,6 @@ _ANSWERS: dict[str, tuple[bool | str, str]] = {
     "a": ("allow-session", "Allowed, and the same call again in this session."),
 }
 _WORDS = {"yes": "y", "no": "n", "": "n", "always": "a"}
-
-
-def person_is_there() -> bool:
-    """True if stdin and stdout are a terminal, so that somebody can read a question and answer it."""
-    try:
-        return sys.stdin is not None and os.isatty(0) and os.isatty(1)
-    except OSError:
-        return False
 
 
 class Answers:

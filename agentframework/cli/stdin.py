@@ -1,4 +1,7 @@
-"""Text piped into the command. An open pipe that stays silent must not hang a run that has its prompt."""
+"""What stdin is: a person's terminal, or text piped into the command.
+
+An open pipe that stays silent must not hang a run that has its prompt.
+"""
 
 import os
 import select
@@ -17,17 +20,23 @@ def piped_text(*, patient: bool) -> str:
     ``patient`` waits for a pipe's end however long it takes (there is no other prompt); otherwise a pipe gets
     one second for its first byte and five for each further piece. At most 10 MiB are read.
     """
-    if sys.stdin is None:
-        return ""
+    descriptor = 0
     try:
-        descriptor = sys.stdin.fileno()
         mode = os.fstat(descriptor).st_mode
-    except (OSError, ValueError):
+    except OSError:
         return ""
     if os.isatty(descriptor):
         return ""
     waits = not (patient or stat.S_ISREG(mode) or os.name == "nt")
     return _read(descriptor, waits).decode("utf-8", "replace")
+
+
+def person_is_there() -> bool:
+    """True if stdin and stdout are a terminal, so that somebody can read a question and answer it."""
+    try:
+        return sys.stdin is not None and os.isatty(0) and os.isatty(1)
+    except OSError:
+        return False
 
 
 def _read(descriptor: int, waits: bool) -> bytes:

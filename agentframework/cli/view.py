@@ -7,7 +7,7 @@ commands. Below: events, and rich, which is imported when the first screen is ma
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from agentframework._base.bounded import cut_end
@@ -28,6 +28,8 @@ from agentframework.events import (
 )
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from agentframework.session import InteractiveSession
 
 RESULT_LINES = 20
@@ -59,17 +61,26 @@ class Screen:
         self.fault: OutputError | None = None
         self.on_fault: Callable[[], object] | None = None
         self._write = write
+        # Of a dumb terminal rich believes that it is 80 columns wide.
+        size = _size() if os.environ.get("TERM") in ("dumb", "unknown") else None
         self._console = Console(
             file=cast(TextIO, _Output(self._put)),
             color_system=None if plain else "auto",
+            width=size.columns if size else None,
+            height=size.lines if size else None,
             highlight=False,
             markup=False,
             emoji=False,
         )
         self._flow = WordFlow(lambda: self._console.width, cell_len)
 
+    @property
+    def console(self) -> "Console":
+        """Width, colours and encoding of this screen, for whoever renders something for it."""
+        return self._console
+
     def _put(self, text: str) -> None:
-        if self.fault is not None:
+        if self.fault is not None or not text:
             return
         try:
             self._write(text.encode(self._console.encoding, "replace"))
@@ -111,6 +122,11 @@ class Screen:
         if self._flow.started:
             self._put(self._flow.finish() + "\n")
 
+    def ready_lines(self, lines: Iterable[str]) -> None:
+        """Lines that are wrapped and styled already, and harmless."""
+        self.end_text()
+        self._put("".join(f"{line}\n" for line in lines))
+
     def prompt(self, text: str) -> None:
         """A question, with the cursor left behind it."""
         self.end_text()
@@ -137,6 +153,13 @@ class Screen:
         sign, style = _SIGNS[line.kind]
         number = "" if line.kind == "hunk" else str(line.line)
         self.line(line.text, style, lead=f"  {number:>4} {sign} ")
+
+
+def _size() -> os.terminal_size | None:
+    try:
+        return os.get_terminal_size(1)
+    except OSError:
+        return None
 
 
 class _Output:
@@ -204,9 +227,13 @@ class SessionView:
             self._screen.diff(event.diff)
         else:
             self._screen.block(event.result)
-        seconds = event.duration_ms / 1000
-        self._screen.line(f"{_MARKS[event.outcome]}, {seconds:.2f} s", _STYLES[event.outcome], lead="  ")
+        self.outcome(event)
         self._after_tools = True
+
+    def outcome(self, event: ToolEnd, about: str = "") -> None:
+        """How a call ended and how long it took; ``about`` is added."""
+        seconds = event.duration_ms / 1000
+        self._screen.line(f"{_MARKS[event.outcome]}, {seconds:.2f} s{about}", _STYLES[event.outcome], lead="  ")
 
     def permission(self, event: PermissionRequest) -> None:
         """A permission request: which tool, why it is asked, and every argument."""
@@ -223,7 +250,7 @@ class SessionView:
             return
         sign, style = _SIGNS[kind or "context"]
         self._screen.line(f"{name}:", lead="    ")
-        for line in visible(text).split("\n"):
+        for line in visible(text).removesuffix("\n").split("\n"):
             self._screen.line(line, style, lead=f"    {sign} ")
 
     def _interrupted(self, _event: Interrupted) -> None:

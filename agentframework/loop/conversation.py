@@ -1,7 +1,7 @@
 """The transcript that goes to the model, kept valid at every moment.
 
-Pairing holds by construction: a reply with tool calls opens a debt, the only thing that may follow is the
-`ToolMessage` that pays it, and `settle_open_calls` pays it with error results whatever happened in between.
+Pairing holds by construction: a reply with tool calls opens a debt, and the only thing that may follow is the
+`ToolMessage` that pays it. The turn loop pays it with error results whatever happened in between.
 Sizes are kept as running sums, so that asking how full the window is costs nothing.
 """
 
@@ -15,15 +15,13 @@ from agentframework.messages import (
     Message,
     ToolCall,
     ToolMessage,
-    ToolResultPart,
-    UserMessage,
 )
-
-NO_RESULT = "Error: no result; the call was interrupted before it finished."
 
 
 class Conversation:
     """Messages in order. Append-only but for `clear`."""
+
+    __slots__ = ("_bytes", "_messages", "_open", "_report_is_current", "_reported_tokens")
 
     def __init__(self, messages: Iterable[Message] = ()) -> None:
         self._messages: list[Message] = []
@@ -49,9 +47,7 @@ class Conversation:
         if isinstance(message, ToolMessage):
             answered = [part.tool_use_id for part in message.content]
             if not self._open or answered != [call.id for call in self._open]:
-                raise ValueError(
-                    f"results {answered} do not answer the open calls {[call.id for call in self._open]}"
-                )
+                raise ValueError(f"results {answered} do not answer the open calls {[call.id for call in self._open]}")
             self._open = ()
         elif self._open:
             raise ValueError(f"a {message.role} message while calls wait for their results")
@@ -63,21 +59,6 @@ class Conversation:
                 self._report_is_current = True
         self._messages.append(message)
         self._bytes += estimate_message_bytes(message)
-
-    def settle_open_calls(self, known: Iterable[ToolResultPart] = ()) -> ToolMessage | None:
-        """Answer every open call: with the ``known`` results, the rest with an error. None if none is open."""
-        if not self._open:
-            return None
-        found = {part.tool_use_id: part for part in known}
-        message = ToolMessage(
-            tuple(
-                found.get(call.id) or ToolResultPart(call.id, call.name, NO_RESULT, is_error=True)
-                for call in self._open
-            ),
-            state="interrupted",
-        )
-        self.append(message)
-        return message
 
     def clear(self) -> None:
         """Forget everything."""
@@ -97,11 +78,3 @@ class Conversation:
         if not self._report_is_current:
             used = max(used, -(-self._bytes // BYTES_PER_TOKEN))
         return ContextState(window, used, len(self._messages), self._bytes)
-
-
-def last_user_text(messages: Sequence[Message]) -> str:
-    """Text of the latest user message, or nothing."""
-    for message in reversed(messages):
-        if isinstance(message, UserMessage):
-            return message.text
-    return ""

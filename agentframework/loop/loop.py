@@ -4,33 +4,43 @@ Above it are a provider, a gate and tools; below it the two faces, which differ 
 events and the outcome, never in how a turn runs.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 from agentframework._base.abort import AbortedError
+from agentframework._base.pacing import pacer
 from agentframework.errors import LimitExceededError
-from agentframework.events import IterationStarted, MaxIterationsReached, ToolCallsDetected
+from agentframework.events import IterationStarted, MaxIterationsReached, ToolCallsDetected, WarningEvent
 from agentframework.events.sink import EventSink
 from agentframework.loop.conversation import Conversation
+from agentframework.loop.hooking import TurnHooks
 from agentframework.loop.model_call import ModelCaller
-from agentframework.loop.pacing import pacer
 from agentframework.loop.tool_calls import ToolRounds
 from agentframework.loop.turn import Limits, Turn, TurnOutcome
 from agentframework.messages import AssistantMessage, ToolCall, user_text
 from agentframework.providers.protocol import ModelRequest, Provider
 
 
+class ModelChoice(Protocol):
+    """Who answers, and what is asked. Read anew before each request, so that a change takes effect at the next."""
+
+    provider: Provider
+
+    def request(self, conversation: Conversation) -> ModelRequest:
+        """The next request of a conversation."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class TurnLoop:
-    """Runs turns on a conversation. ``provider`` and ``request`` are asked anew before each model request, so
-    that a change of model in the middle of a session takes effect at the next one."""
+    """Runs turns on a conversation."""
 
-    provider: Callable[[], Provider]
-    request: Callable[[Conversation], ModelRequest]
+    model: ModelChoice
     call_model: ModelCaller
     run_tools: ToolRounds
     sink: EventSink
     limits: Limits
+    hooks: TurnHooks
 
     async def __call__(self, conversation: Conversation, turn: Turn) -> TurnOutcome:
         """Run until the model answers without calls.
@@ -42,19 +52,21 @@ class TurnLoop:
             while True:
                 await pacer().breathe()
                 self._begin_iteration(turn)
-                reply = await self.call_model(self.provider(), self.request(conversation), turn)
-                turn.record(reply)
-                if reply.text.strip():
-                    turn.replies.append(reply.text)
+                reply = await self._ask_model(conversation, turn)
                 calls = reply.tool_calls
                 if calls:
-                    await self._tool_round(calls, turn)
+                    if await self._tool_round(calls, turn):
+                        return TurnOutcome(reply.text, "hook")
                 elif reply.stop_reason != "pause_turn":
-                    return _answered(reply)
+                    instruction = await self.hooks.stop(reply, turn)
+                    if instruction is None:
+                        turn.abort.check()  # until it is said to be complete, a turn can be stopped
+                        return _answered(reply)
+                    turn.record(user_text(instruction))
         finally:
             leftover = conversation.open_calls
             if leftover:
-                turn.record(self.run_tools.refuse_all(leftover, "the turn ended before this call was run"))
+                self.run_tools.refuse_all(leftover, "the turn ended before this call was run", turn)
 
     def _begin_iteration(self, turn: Turn) -> None:
         turn.abort.check()
@@ -68,13 +80,24 @@ class TurnLoop:
         turn.iteration += 1
         self.sink.emit(IterationStarted, turn.iteration)
 
-    async def _tool_round(self, calls: tuple[ToolCall, ...], turn: Turn) -> None:
+    async def _ask_model(self, conversation: Conversation, turn: Turn) -> AssistantMessage:
+        provider, request = self.model.provider, self.model.request(conversation)
+        self.hooks.before_model(provider, request, turn)
+        reply = await self.call_model(provider, request, turn)
+        turn.record(reply)
+        if reply.text.strip():
+            turn.replies.append(reply.text)
+        self.hooks.after_model(provider, request, turn, reply)
+        return reply
+
+    async def _tool_round(self, calls: tuple[ToolCall, ...], turn: Turn) -> bool:
+        """Run ``calls``; True if the turn is to end after them because a hook said so."""
         self.sink.emit(ToolCallsDetected, calls)
         turn.note_calls(calls)
         limit = self.limits.max_tool_calls_per_turn
         if limit is not None and len(calls) > limit:
             reason = f"{len(calls)} tool calls in one reply, the limit is {limit}; none was run"
-            turn.record(self.run_tools.refuse_all(calls, reason))
+            self.run_tools.refuse_all(calls, reason, turn)
             raise LimitExceededError(reason, details={"limit": "max_tool_calls_per_turn", "value": limit})
         outcome = await self.run_tools(calls, turn)
         turn.record(outcome.message)
@@ -82,6 +105,9 @@ class TurnLoop:
             raise AbortedError(turn.abort.reason or "aborted")
         for instruction in outcome.redirects:
             turn.record(user_text(instruction))
+        if outcome.stop is not None:
+            self.sink.emit(WarningEvent, f"a hook has ended the turn: {outcome.stop}", "hooks")
+        return outcome.stop is not None
 
 
 def _answered(reply: AssistantMessage) -> TurnOutcome:

@@ -2,11 +2,11 @@
 
 import asyncio
 from collections.abc import Callable
-from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
-from agentframework._base.abort import AbortedError, run_abortable
+from agentframework._base.abort import AbortedError, WorkCancelledError, run_abortable
+from agentframework._base.pacing import pacer
 from agentframework.errors import StreamInterruptedError
 from agentframework.events import (
     ModelCompleted,
@@ -17,7 +17,6 @@ from agentframework.events import (
     ToolCallDelta,
 )
 from agentframework.events.sink import EventSink
-from agentframework.loop.pacing import pacer
 from agentframework.loop.turn import Turn
 from agentframework.messages import AssistantMessage, TextPart, Usage
 from agentframework.providers.protocol import (
@@ -49,6 +48,9 @@ class ModelCaller:
             reply = await run_abortable(
                 self._consume(provider, request, turn), turn.abort, abandon=self.abandon
             )
+        except WorkCancelledError as error:
+            self._keep_partial(provider, request, turn)
+            raise StreamInterruptedError(f"{provider.name} broke off its answer by itself") from error
         except BaseException:
             self._keep_partial(provider, request, turn)
             raise
@@ -60,8 +62,8 @@ class ModelCaller:
     async def _consume(self, provider: Provider, request: ModelRequest, turn: Turn) -> AssistantMessage:
         emit, live, abort = self.sink.emit, turn.live_text, turn.abort
         pace = pacer()
-        stream = provider.stream(request)
-        async with aclosing(stream) as chunks:  # type: ignore[type-var]
+        chunks: Any = provider.stream(request)  # told apart by identity of class, which no checker follows
+        try:
             async for chunk in chunks:
                 kind = type(chunk)
                 if kind is TextChunk:
@@ -81,6 +83,10 @@ class ModelCaller:
                     raise AbortedError(abort.reason or "aborted")
                 if pace.due:
                     await pace.breathe()
+        finally:
+            # Generators have one, other async iterators need not.
+            if (close := getattr(chunks, "aclose", None)) is not None:
+                await close()
         raise StreamInterruptedError(f"{provider.name} ended its answer without a reply")
 
     @staticmethod

@@ -6,8 +6,10 @@ denial, a crash, a tool that ignores its cancellation – every call gets one re
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
+from reprlib import Repr
+from threading import get_ident
 from time import perf_counter
 from typing import Any
 
@@ -15,25 +17,29 @@ from agentframework._base.abort import AbortedError, run_abortable
 from agentframework._base.bounded import head_and_tail
 from agentframework.events import Outcome, ToolEnd, ToolProgress, ToolResults, ToolStart
 from agentframework.events.sink import EventSink
+from agentframework.loop.hooking import FinishedCall, TurnHooks
 from agentframework.loop.turn import ActiveTool, Turn
 from agentframework.messages import ToolCall, ToolMessage, ToolResultPart
-from agentframework.permissions import Decision, GateCall, PermissionGate, TurnScope
+from agentframework.permissions import Decision, GateCall, PermissionGate, PromptBroker, TurnScope
 from agentframework.sandbox import Sandbox
 from agentframework.tools import RiskClass, Tool, ToolCatalog, ToolContext, ToolResult
 from agentframework.tools.executor import execute_tool
 from agentframework.tools.profile import profile_of
-from agentframework.tools.tool import AskPort
 
 INTERRUPTED_TEXT = "Error: the user interrupted this call; it may have taken effect in part."
 
 
 @dataclass(frozen=True, slots=True)
 class RoundResult:
-    """Results in the order of the calls, and instructions that redirected calls leave for the model."""
+    """Results in the order of the calls, and instructions that redirected calls leave for the model.
+
+    ``stop``: why hooks want the turn to end after this round.
+    """
 
     message: ToolMessage
     redirects: tuple[str, ...]
     interrupted: bool
+    stop: str | None = None
 
 
 @dataclass(slots=True)
@@ -44,6 +50,7 @@ class _Planned:
     tool: Tool | None
     decision: Decision
     result: ToolResultPart | None = None
+    stop: str | None = None
 
     @property
     def runs(self) -> bool:
@@ -64,33 +71,41 @@ class ToolRounds:
     gate: PermissionGate
     sink: EventSink
     sandbox: Sandbox
-    ask: Callable[[Turn], AskPort]
+    prompts: PromptBroker
     max_result_bytes: int
     abandon: Callable[[asyncio.Task[Any]], object]
+    hooks: TurnHooks
 
     async def __call__(self, calls: Sequence[ToolCall], turn: Turn) -> RoundResult:
-        """Decide and run ``calls``. Never raises but for a cancellation from outside."""
+        """Decide and run ``calls``. Never raises but for a cancellation from outside; then what has run is recorded."""
         planned = await self._decide(calls, turn)
-        for _, group in groupby(_numbered(planned), key=lambda item: item[0]):
-            await self._run_group([item[1] for item in group], turn)
-        results = tuple(plan.result or _interrupted_part(plan.call) for plan in planned)
-        self.sink.emit(ToolResults, results)
+        try:
+            for _, group in groupby(_numbered(planned), key=lambda item: item[0]):
+                await self._run_group([item[1] for item in group], turn)
+            results = _results(planned)
+            self.sink.emit(ToolResults, results)
+        except BaseException:
+            turn.record(ToolMessage(_results(planned), state="interrupted"))
+            raise
         redirects = tuple(plan.decision.message for plan in planned if plan.decision.kind == "redirect")
         state = "interrupted" if turn.abort.aborted else "complete"
-        return RoundResult(ToolMessage(results, state=state), redirects, turn.abort.aborted)
+        stop = next((plan.stop for plan in planned if plan.stop is not None), None)
+        return RoundResult(ToolMessage(results, state=state), redirects, turn.abort.aborted, stop)
 
-    def refuse_all(self, calls: Sequence[ToolCall], reason: str) -> ToolMessage:
-        """Answer every call with the same error, without asking the gate."""
+    def refuse_all(self, calls: Sequence[ToolCall], reason: str, turn: Turn) -> None:
+        """Answer every call with the same error, without asking the gate. Recorded before anybody is told."""
         results = tuple(ToolResultPart(call.id, call.name, f"Error: {reason}", is_error=True) for call in calls)
+        turn.record(ToolMessage(results))
         for call, result in zip(calls, results, strict=True):
             self._end(call, call.arguments or {}, "denied", result.content, 0.0, None)
         self.sink.emit(ToolResults, results)
-        return ToolMessage(results)
 
     async def _decide(self, calls: Sequence[ToolCall], turn: Turn) -> list[_Planned]:
         tools = [self.catalog.get(call.name) for call in calls]
         gate_calls = [GateCall(call, tool) for call, tool in zip(calls, tools, strict=True)]
-        decisions = await self.gate.decide(gate_calls, TurnScope(turn.driver_id, turn.abort))
+        decisions = await self.gate.decide(gate_calls, TurnScope(turn.driver_id, turn.abort, request=turn.request))
+        for call, decision in zip(calls, decisions, strict=True):
+            self.hooks.decided(call, decision)
         return [_Planned(*parts) for parts in zip(calls, tools, decisions, strict=True)]
 
     async def _run_group(self, group: list[_Planned], turn: Turn) -> None:
@@ -106,9 +121,10 @@ class ToolRounds:
         if not plan.runs:
             outcome, text = _refusal(plan.decision)
             self._end(call, plan.decision.arguments, outcome, text, 0.0, None)
-            plan.result = ToolResultPart(call.id, call.name, text, is_error=True)
+            plan.result = _with_notes(ToolResultPart(call.id, call.name, text, is_error=True), self.hooks.forget(call))
             return
         if turn.abort.aborted:
+            self.hooks.forget(call)
             plan.result = _interrupted_part(call)
             self._end(call, plan.decision.arguments, "interrupted", INTERRUPTED_TEXT, 0.0, None)
             return
@@ -124,10 +140,17 @@ class ToolRounds:
             outcome: Outcome = "error" if result.is_error else "success"
         except AbortedError:
             result, outcome = ToolResult(INTERRUPTED_TEXT, is_error=True), "interrupted"
+        except BaseException:
+            self._end(call, arguments, "interrupted", INTERRUPTED_TEXT, perf_counter() - began, None)
+            raise
         finally:
             turn.active.pop(call.id, None)
+        seconds = perf_counter() - began
         plan.result = ToolResultPart(call.id, call.name, result.content, result.is_error, result.images)
-        self._end(call, arguments, outcome, result.content, perf_counter() - began, result)
+        self._end(call, arguments, outcome, result.content, seconds, result)
+        done = FinishedCall(call, arguments, result, outcome, round(seconds * 1000, 3))
+        feedback = await self.hooks.after_tool(done, turn.abort)
+        plan.result, plan.stop = _with_notes(plan.result, feedback.text), feedback.stop
 
     def _end(
         self,
@@ -144,9 +167,17 @@ class ToolRounds:
 
     def _context(self, call: ToolCall, tool: Tool, turn: Turn) -> ToolContext:
         sink = self.sink
+        loop, home = asyncio.get_running_loop(), get_ident()
+
+        def report(*fields: Any) -> None:
+            if call.id in turn.active:  # what comes later belongs to no call any more
+                sink.emit(ToolProgress, call.id, call.name, *fields)
 
         def progress(text: str, progress: float | None = None, total: float | None = None) -> None:
-            sink.emit(ToolProgress, call.id, call.name, text, progress, total)
+            if get_ident() == home:
+                report(text, progress, total)
+            else:
+                loop.call_soon_threadsafe(report, text, progress, total)
 
         root = self.sandbox.roots[0]
         return ToolContext(
@@ -161,7 +192,7 @@ class ToolRounds:
             sandbox=self.gate.sandbox_for(tool),
             abort=turn.abort,
             progress=progress,
-            ask=self.ask(turn),
+            ask=lambda questions: self.prompts.ask(questions, turn.driver_id, turn.abort),
         )
 
 
@@ -184,20 +215,32 @@ def _refusal(decision: Decision) -> tuple[Outcome, str]:
         case "invalid":
             return "error", f"Error: {decision.message}{code}"
         case "blocked":
-            return "blocked", f"Error: a hook blocked this call: {decision.message}{code}"
+            return "blocked", f"Error: a hook blocked this call: {decision.detail or decision.reason}{code}"
         case "redirect":
             return "denied", "This call was not run. The user gave an instruction instead."
         case _:
             return "denied", f"Error: permission denied: {decision.message}{code}"
 
 
+def _with_notes(part: ToolResultPart, notes: str) -> ToolResultPart:
+    return replace(part, content=f"{part.content}\n\n{notes}") if notes else part
+
+
+def _results(planned: list[_Planned]) -> tuple[ToolResultPart, ...]:
+    return tuple(plan.result or _interrupted_part(plan.call) for plan in planned)
+
+
 def _interrupted_part(call: ToolCall) -> ToolResultPart:
     return ToolResultPart(call.id, call.name, INTERRUPTED_TEXT, is_error=True)
+
+
+_brief = Repr()
+_brief.maxstring = _brief.maxother = 100
 
 
 def first_argument(arguments: Any) -> str:
     """The first argument as one line of at most 80 characters, for display."""
     for value in (arguments or {}).values():
-        text = value if isinstance(value, str) else repr(value)
+        text = value if isinstance(value, str) else _brief.repr(value)
         return head_and_tail(" ".join(text.split()))
     return ""

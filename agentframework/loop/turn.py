@@ -44,13 +44,15 @@ class ActiveTool:
 
 @dataclass(slots=True)
 class Turn:
-    """What a running turn knows. ``record`` is told each message that joins the conversation."""
+    """What a running turn knows. ``record`` is told each message that joins the conversation; ``request`` is what the
+    user asked for, in words."""
 
     turn_id: str
     run_id: str
     driver_id: str
     abort: AbortSignal
     record: Callable[[Message], None]
+    request: str = ""
     iteration: int = 0
     usage: Usage = field(default_factory=Usage)
     live_text: list[str] = field(default_factory=list[str])

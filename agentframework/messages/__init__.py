@@ -16,6 +16,7 @@ from agentframework.messages.content import (
     ToolCall,
     ToolResultPart,
     UserPart,
+    as_user_part,
     image_type,
     part_from_dict,
 )
@@ -46,6 +47,7 @@ __all__ = [
     "Usage",
     "UserMessage",
     "UserPart",
+    "as_user_part",
     "image_type",
     "part_from_dict",
     "user_text",

@@ -130,6 +130,19 @@ def image_type(data: bytes) -> str | None:
     return None
 
 
+def as_user_part(value: object) -> UserPart:
+    """``value`` if it is a part of a prompt, or the part that a dict stands for. Raises `InvalidInputError`."""
+    part = part_from_dict(cast("Mapping[str, Any]", value)) if isinstance(value, Mapping) else value
+    if not isinstance(part, TextPart | ImagePart | DocumentPart):
+        raise InvalidInputError(
+            f"a content part is a TextPart, ImagePart, DocumentPart or such a dict, not a {type(part).__name__}"
+        )
+    text = part.text if isinstance(part, TextPart) else part.data_base64
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidInputError(f"a {part.type} part holds text (bytes as base64), not {type(text).__name__}")
+    return part
+
+
 def part_from_dict(value: Mapping[str, Any]) -> UserPart:
     """A user part from its dict form, or from the ``image_url`` form of chat APIs (``data:`` URLs only).
 

@@ -1,19 +1,21 @@
 """What goes into the gate and what comes out of it."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from agentframework._base.abort import AbortSignal
 from agentframework.errors import ErrorCode
 from agentframework.messages import ToolCall
 from agentframework.permissions.modes import Outcome
+from agentframework.permissions.shell import CommandLine
 from agentframework.tools import Tool
 
 Kind = Literal["allow", "deny", "redirect", "invalid", "blocked"]
 StageName = Literal[
-    "arguments", "deny", "hook", "mode", "ask", "allow", "grant", "approval", "prompt", "abort", "fault"
-]
+    "arguments", "deny", "hook", "mode", "safeguard", "ask", "allow", "grant", "read-only", "classifier", "approval",
+    "prompt", "abort", "fault",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +33,14 @@ BatchApproval = Callable[[Sequence[ToolCall]], "Mapping[str, Any] | Awaitable[Ma
 class TurnScope:
     """For whom a round is decided: who drives the turn, and what stops it.
 
-    ``tool_approval`` answers for all calls of a round at once, in place of the prompts.
+    ``tool_approval`` answers for all calls of a round at once, in place of the prompts. ``request`` is what the user
+    asked for last, in words.
     """
 
     driver_id: str | None
     abort: AbortSignal
     tool_approval: BatchApproval | None = None
+    request: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +69,20 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
+class Step:
+    """One stage that was tried, and what it said; the last one decided."""
+
+    name: str
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
     """What the static stages say about a call: allowed, denied, to be asked about, or not usable at all.
 
     ``reason`` holds nothing of the arguments, ``detail`` may. ``suggestions`` are narrow rules that would cover it
-    the next time.
+    the next time. ``every_time``: it is asked about each time, whatever was allowed before. ``steps`` are the stages
+    tried, in order; ``line`` is how a shell command was understood.
     """
 
     outcome: Outcome | Literal["invalid"]
@@ -79,6 +92,9 @@ class Explanation:
     code: ErrorCode | None = None
     detail: str = ""
     suggestions: tuple[str, ...] = ()
+    every_time: bool = False
+    steps: tuple[Step, ...] = field(default=(), compare=False, repr=False)
+    line: CommandLine | None = field(default=None, compare=False, repr=False)
 
     @property
     def message(self) -> str:

@@ -6,7 +6,7 @@ itself never fails. The static part alone is `PermissionGate.explain`.
 """
 
 import asyncio
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -16,15 +16,18 @@ from agentframework.events import PermissionDecision, ToolApprovalResult, Warnin
 from agentframework.events.sink import EventSink
 from agentframework.permissions.answers import PermissionAnswer
 from agentframework.permissions.approval import Approval, approve_round
+from agentframework.permissions.auto import Classifier, Review, Verdict
 from agentframework.permissions.decisions import Decision, Explanation, GateCall, HookPort, StageName, TurnScope
+from agentframework.permissions.entries import entries_for
 from agentframework.permissions.fence import ReadFence
 from agentframework.permissions.grants import Grant, Grants
 from agentframework.permissions.judge import GateOptions, Judge, Judged, denied, fault
 from agentframework.permissions.modes import PermissionMode, parse_mode
+from agentframework.permissions.paths import absolute, real_path
+from agentframework.permissions.policy import Policy
 from agentframework.permissions.prompts import PermissionQuestion, PromptBroker
 from agentframework.permissions.rules import RuleSet, parse_rule
 from agentframework.permissions.shell import parse_command_line
-from agentframework.permissions.stages import Policy
 from agentframework.permissions.subject import SHELL_NAMES, Family, family_of_tool, subject_of
 from agentframework.sandbox import Sandbox
 from agentframework.tools import Tool
@@ -32,6 +35,12 @@ from agentframework.tools import Tool
 _MOST_CHANGES = 8
 _MOVES = frozenset({"cd", "popd", "pushd"})
 _DEFAULTS = GateOptions()
+_AUTO = PermissionMode.AUTO
+_DENIALS_TO_STOP = 2
+_STOP = (
+    "it has denied several calls in a row, so stop trying to do this another way: tell the user what you wanted to do "
+    "and why, or go on with something else"
+)
 _REFUSED = "the user did not approve this action"
 
 T = TypeVar("T")
@@ -57,7 +66,15 @@ class PermissionGate:
         self._sink = sink
         self._grants = Grants()
         self._sandbox = sandbox
-        self._judge = Judge(lambda: Policy(self._mode, self.rules, self._grants), sandbox, hooks, options)
+        self._project_rules = options.project_rules
+        self._reads = options.read_only_commands
+        self._protected = _places(options.protected, sandbox.roots[0])
+        self._judge = Judge(self._policy, sandbox, hooks, options)
+        port = options.classifier
+        self._classifier = None if port is None else Classifier(port, deadline_s=options.classifier_deadline_s)
+
+    def _policy(self) -> Policy:
+        return Policy(self._mode, self.rules, self._grants, self._reads, self._protected)
 
     @property
     def mode(self) -> PermissionMode:
@@ -97,11 +114,39 @@ class PermissionGate:
                 for item, doubt in zip(calls, unsure, strict=True)
             ]
         )
+        judged = await self._review(judged, scope)
         if scope.tool_approval is None:
             decisions = await _together([self._close(one, scope) for one in judged])
         else:
             decisions = await self._approve(judged, scope)
         return [self._record(item, decision) for item, decision in zip(calls, decisions, strict=True)]
+
+    async def _review(self, judged: list[Judged], scope: TurnScope) -> list[Judged]:
+        """In `auto`, the classifier's word on what only the mode asks about."""
+        classifier = self._classifier
+        if classifier is None or self._mode is not PermissionMode.AUTO or not any(one.left_to_mode for one in judged):
+            return judged
+        verdicts = await _together([self._verdict(classifier, one, scope) for one in judged])
+        found: list[Judged] = []
+        for one, verdict in zip(judged, verdicts, strict=True):
+            if isinstance(verdict, Verdict):
+                finding = _finding(verdict, classifier.count(verdict, scope.request))
+                now = self._judge.explain(one.item, one.arguments, one.unsure)
+                # What has changed while the model thought (rules, the mode, files) binds.
+                verdict = finding if replace(one, finding=now).left_to_mode and self._mode is _AUTO else now
+            found.append(one if verdict is None else replace(one, finding=verdict))
+        return found
+
+    async def _verdict(self, classifier: Classifier, one: Judged, scope: TurnScope) -> Verdict | Explanation | None:
+        if not one.left_to_mode:
+            return None
+        review = Review(one.item.call.name, one.arguments, self._sandbox.roots[0], scope.request, self.rules)
+        try:
+            return await classifier.judge(review, scope.abort)
+        except AbortedError:
+            return denied("abort", "the turn was aborted")
+        except Exception as error:
+            return fault(error)
 
     async def _approve(self, judged: Sequence[Judged], scope: TurnScope) -> list[Decision]:
         """Everything not refused yet, answered by one call of the host's callback."""
@@ -120,13 +165,13 @@ class PermissionGate:
         else:
             answers = iter(answer.approvals)
             stop = answer.stop_after_execution
-            decisions = [self._approved(one, next(answers)) if one.open else one.decision() for one in judged]
+            decisions = [await self._approved(one, next(answers)) if one.open else one.decision() for one in judged]
             return [replace(decision, stop_after_execution=stop) for decision in decisions]
         return [one.refused(refusal) if one.open else one.decision() for one in judged]
 
-    def _approved(self, judged: Judged, approval: Approval) -> Decision:
+    async def _approved(self, judged: Judged, approval: Approval) -> Decision:
         if approval.approve:
-            return self._allowed(judged, "approval", "the host approved it")
+            return await self._allowed(judged, "approval", "the host approved it")
         return judged.refused(denied("approval", "the host did not approve it", approval.reason))
 
     async def _close(self, judged: Judged, scope: TurnScope) -> Decision:
@@ -154,34 +199,61 @@ class PermissionGate:
                 approved = dict(answer.updated_input)
                 judged = await self._judge.judge(judged.item, approved, scope.abort, judged.unsure)
             if judged.open and judged.arguments == approved:
-                return self._allowed(judged, "prompt", "the user allowed it", answer)
+                return await self._allowed(judged, "prompt", "the user allowed it", answer)
             if judged.finding.outcome != "ask":
                 return judged.decision()
         return judged.refused(denied("prompt", "its input was changed too many times"))
 
-    def _allowed(
+    async def _allowed(
         self, judged: Judged, stage: StageName, reason: str, answer: PermissionAnswer | None = None
     ) -> Decision:
         """The yes of a person or host, unless rules or files have changed since the question was put."""
         now = self._judge.explain(judged.item, judged.arguments, judged.unsure)
         if now.outcome not in ("allow", "ask"):
             return judged.refused(now)
-        granted = None if answer is None else self._grant(judged, answer)
+        granted: Grant | None = None
+        if answer is not None and answer.scope != "once":
+            if now.every_time:
+                self._warn("it is asked about every time; the call was allowed this once")
+            else:
+                granted = await self._grant(judged, answer)
         return Decision("allow", judged.arguments, reason, stage, rule=None if granted is None else granted.text)
 
-    def _grant(self, judged: Judged, answer: PermissionAnswer) -> Grant | None:
+    async def _grant(self, judged: Judged, answer: PermissionAnswer) -> Grant | None:
         if answer.scope == "once" or judged.item.tool is None:
             return None
         around = self._judge.around(judged.unsure)
         if answer.rule is None:
-            return self._grants.add_call(subject_of(judged.item.tool, judged.arguments, around), answer.scope)
+            subject = subject_of(judged.item.tool, judged.arguments, around)
+            granted = self._grants.add_call(subject, answer.scope)
+            entries, complete = entries_for(subject)
+        else:
+            try:
+                rule = parse_rule(answer.rule, "allow", base=around.cwd, home=around.home)
+            except ValueError as error:
+                self._warn(f"the rule {answer.rule!r} {error}; the call was allowed this once")
+                return None
+            granted = self._grants.add_rule(rule, answer.scope)
+            entries, complete = (rule.text,), True
+        if answer.scope == "project":
+            await self._keep(entries, complete)
+        return granted
+
+    async def _keep(self, entries: tuple[str, ...], complete: bool) -> None:
+        """Write an answer down for the project; what cannot be written holds for the session."""
+        if self._project_rules is None:
+            self._warn("this session keeps no rules of the project; what was allowed holds until the session ends")
+            return
+        if not complete:
+            self._warn("no rule says exactly what was allowed; the rest of it holds until the session ends")
         try:
-            rule = parse_rule(answer.rule, "allow", base=around.cwd, home=around.home)
-        except ValueError as error:
-            message = f"the rule {answer.rule!r} {error}; the call was allowed this once"
-            self._sink.emit(WarningEvent, message, "permissions")
-            return None
-        return self._grants.add_rule(rule, answer.scope)
+            if entries:
+                await self._project_rules.add(entries)
+        except Exception as error:
+            self._warn(f"the project's rules were not changed: {error}; what was allowed holds until the session ends")
+
+    def _warn(self, message: str) -> None:
+        self._sink.emit(WarningEvent, message, "permissions")
 
     def _record(self, item: GateCall, decision: Decision) -> Decision:
         verdict = decision.kind if decision.kind in ("allow", "redirect") else "deny"
@@ -192,6 +264,23 @@ class PermissionGate:
             found = fault(error)
             return Decision("deny", decision.arguments, found.reason, found.stage, found.code, detail=found.detail)
         return decision
+
+
+def _places(paths: Iterable[str], cwd: str) -> tuple[str, ...]:
+    """Protected places, as named and where they really are."""
+    named = [absolute(path, cwd) for path in paths]
+    return tuple(dict.fromkeys((*named, *map(real_path, named))))
+
+
+def _finding(verdict: Verdict, denials: int) -> Explanation:
+    """A verdict as the finding about a call."""
+    if verdict.decision == "allow":
+        return Explanation("allow", "the classifier allows it", "classifier", detail=verdict.reason)
+    if verdict.decision == "ask":
+        return Explanation("ask", "the classifier leaves it to a person", "classifier", detail=verdict.reason)
+    if denials >= _DENIALS_TO_STOP:
+        return denied("classifier", f"the classifier denies it; {_STOP}", verdict.reason)
+    return denied("classifier", "the classifier denies it", verdict.reason)
 
 
 def _unsure_directories(calls: Sequence[GateCall]) -> list[bool]:

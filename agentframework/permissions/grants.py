@@ -114,7 +114,7 @@ def written_forms(redirection: Redirection, around: Surroundings) -> PathForms |
     path = None if target is None or target.glob else known_path(target, around)
     if path is None or not (os.path.isabs(path) or redirection.cwd):
         return None
-    return around.forms(path, redirection.cwd or "/")
+    return around.forms_in_shell(path, redirection.cwd or "/")
 
 
 def _keys(subject: Subject) -> Iterator[Hashable]:

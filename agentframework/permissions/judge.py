@@ -3,13 +3,15 @@
 Above: `agentframework.permissions.gate`, which asks about what is left open. A fault anywhere is a denial.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from agentframework._base.abort import AbortedError, AbortSignal, run_abortable
 from agentframework.errors import ErrorCode
 from agentframework.messages import ToolCall
+from agentframework.permissions.auto import DEADLINE_S, ClassifierPort
+from agentframework.permissions.case import Case
 from agentframework.permissions.check import unusable
 from agentframework.permissions.decisions import (
     Decision,
@@ -20,20 +22,33 @@ from agentframework.permissions.decisions import (
     Kind,
     StageName,
 )
-from agentframework.permissions.stages import Case, Policy, forbidden, settle
+from agentframework.permissions.entries import ProjectRules
+from agentframework.permissions.policy import Policy
+from agentframework.permissions.stages import restrict, settle
 from agentframework.permissions.subject import Surroundings, subject_of
 from agentframework.sandbox import Sandbox
 
 
 @dataclass(frozen=True, slots=True)
 class GateOptions:
-    """The rarer settings. ``home`` is what ``~`` means; ``shell_directory`` tells where the shell tool stands now
-    (None: not known), by default what the sandbox says; ``tool_names`` are named to a model that calls another."""
+    """The rarer settings.
+
+    ``home`` is what ``~`` means; ``shell_directory`` tells where the shell tool stands now (None: not known), by
+    default what the sandbox says; ``tool_names`` are named to a model that calls another.
+    ``read_only_commands``: shell lines that only read run unasked. ``protected`` are further places, absolute or
+    relative to the working directory, whose change is asked about in every mode. ``project_rules`` keeps answers for
+    the project. ``classifier`` judges in the mode ``auto``.
+    """
 
     home: str | None = None
     shell_directory: Callable[[], str | None] | None = None
     tool_names: Callable[[], Iterable[str]] = tuple
     max_tool_argument_bytes: int = 262_144
+    read_only_commands: bool = False
+    protected: Sequence[str] = ()
+    project_rules: ProjectRules | None = None
+    classifier: ClassifierPort | None = None
+    classifier_deadline_s: float = DEADLINE_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +68,11 @@ class Judged:
     def open(self) -> bool:
         """True if it is not refused (yet)."""
         return self.finding.outcome in ("allow", "ask")
+
+    @property
+    def left_to_mode(self) -> bool:
+        """True if nothing but the mode asks about it."""
+        return self.finding.outcome == "ask" and self.finding.stage == "mode"
 
     def refused(self, finding: Explanation) -> Decision:
         """The decision that refuses the call for this finding."""
@@ -123,7 +143,7 @@ class Judge:
         if item.tool is None or arguments is None:
             raise TypeError("a call without tool or arguments passed the check")
         case = Case(self._policy(), subject_of(item.tool, arguments, self.around(unsure)))
-        return forbidden(case) or case
+        return restrict(case) or case
 
     async def judge(
         self, item: GateCall, arguments: Mapping[str, Any] | None, abort: AbortSignal, unsure: bool

@@ -79,4 +79,6 @@ def mode_outcome(mode: PermissionMode, risk: RiskClass | None) -> Outcome:
 
 def mode_reason(mode: PermissionMode, risk: RiskClass | None) -> str:
     """The same in words, such as "default mode asks before running commands"."""
+    if mode is PermissionMode.AUTO and mode_outcome(mode, risk) == "ask":
+        return f"{mode} mode leaves {_DOING.get(risk, _DOING[None])} to a classifier"
     return f"{mode} mode {_DOES[mode_outcome(mode, risk)]} {_DOING.get(risk, _DOING[None])}"

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from agentframework.permissions.patterns import Match, Piece, glob_pieces, intersect
+from agentframework.permissions.patterns import Gap, Match, Piece, glob_pieces, intersect
 from agentframework.sandbox import OutsideWorkspaceError, Sandbox, is_within
 
 _DEEP = "**"
@@ -185,7 +185,9 @@ def _segment_matches(pattern: _Component, component: str, wide: bool) -> bool:
 
 
 def _segment_could_match(pattern: _Component, component: str, wide: bool) -> bool:
-    pieces: Sequence[Piece] = glob_pieces(pattern.text) if wide and not pattern.literal else list(pattern.text)
+    pieces: Sequence[Piece] = list(pattern.text)
+    if not pattern.literal:
+        pieces = glob_pieces(pattern.text) if wide else [Gap.ANY if mark == "*" else mark for mark in pattern.text]
     return intersect(pieces, glob_pieces(component))
 
 

@@ -10,10 +10,13 @@ from dataclasses import dataclass
 from glob import iglob
 from itertools import islice
 
+from agentframework.permissions.git_words import split_git
 from agentframework.permissions.patterns import Match
 from agentframework.permissions.rules import PathScope, Rule
-from agentframework.permissions.shell.model import CommandLine, SimpleCommand, Word
+from agentframework.permissions.scripts import files_of_awk, files_of_sed
+from agentframework.permissions.shell.model import CommandLine, Redirection, SimpleCommand, Word
 from agentframework.permissions.subject import SEARCH_NAMES, Family, Surroundings
+from agentframework.permissions.writes import with_starting_points, written_by
 
 
 def _words(text: str) -> frozenset[str]:
@@ -34,11 +37,9 @@ _READERS = (
     xargs xxd xz xzcat zcat zip zsh zstd zstdcat"""
     )
 )
-_WRITERS = _words("chgrp chmod chown ed emacs mkdir mv nano nvim rm rmdir shred tee touch truncate unlink vi vim")
 _ALWAYS_RECURSIVE = frozenset({"ack", "ag", "rg", "rsync", "tar", "zip"})
 _SOMETIMES_RECURSIVE = {"cp": "aRr", "diff": "r", "egrep": "Rr", "fgrep": "Rr", "grep": "Rr", "scp": "r"}
 _FETCHERS = frozenset({"curl", "git", "wget"})
-_OUTPUT_OPTIONS = frozenset({"-O", "-o", "--output", "--output-document"})
 _MOST_FILES = 500
 _MOST_GLOBS = 10
 _MOST_MATCHES = 200
@@ -55,25 +56,38 @@ class FileUse:
     whole: bool = False
 
 
-def uses_of(line: CommandLine) -> Iterator[FileUse]:
-    """Every file that ``line`` is seen to use."""
+def reads_of(line: CommandLine) -> Iterator[FileUse]:
+    """Every file that ``line`` is seen to read."""
     for redirection in line.redirections:
-        if redirection.harmless:
-            continue
-        target = redirection.target or Word(None, redirection.text)
-        if redirection.reads:
-            yield FileUse(Family.READ, target, redirection.directories)
-        if redirection.writes:
-            yield FileUse(Family.EDIT, target, redirection.directories)
+        if redirection.reads and not redirection.harmless:
+            yield FileUse(Family.READ, _target(redirection), redirection.directories)
     for command in line.commands:
         yield from _read(command)
-        yield from _written(command)
+
+
+def edits_of(line: CommandLine) -> Iterator[FileUse]:
+    """Every file that ``line`` is seen to write, remove or make reachable by another name."""
+    for redirection in line.redirections:
+        if redirection.writes and not redirection.harmless:
+            yield FileUse(Family.EDIT, _target(redirection), redirection.directories)
+    for number in range(len(line.commands)):
+        command = with_starting_points(line.commands, number)
+        for written in written_by(command):
+            yield FileUse(Family.EDIT, written.word, command.directories, written.whole)
+
+
+def _target(redirection: Redirection) -> Word:
+    return redirection.target or Word(None, redirection.text)
 
 
 def _read(command: SimpleCommand) -> Iterator[FileUse]:
     name = command.name
     if name is None or name not in _READERS:
         return
+    for word in _named_in_script(name, command.arguments):
+        yield FileUse(Family.READ, word, command.directories)
+    if name == "git" and _subcommand(command) == "grep":
+        yield FileUse(Family.READ, Word(".", "."), command.directories, True)
     words = _operands(name, command.arguments)
     whole = _recursive(name, command.arguments)
     named = False
@@ -87,32 +101,16 @@ def _read(command: SimpleCommand) -> Iterator[FileUse]:
         yield FileUse(Family.READ, Word(".", "."), command.directories, whole)
 
 
-def _written(command: SimpleCommand) -> Iterator[FileUse]:
-    name = command.name
-    arguments = command.arguments
-    written: list[Word] = []
-    if name in _WRITERS or (name == "sed" and _starts(arguments, ("-i", "--in-place"))):
-        written.extend(arguments)
-    elif name in _COPIERS:
-        written.extend(arguments[-1:])
-        written.extend(_starts(arguments, ("-t", "--target-directory")))
-        written.extend(_following(arguments, frozenset({"-t", "--target-directory"})))
-    elif name == "dd":
-        written.extend(word for word in arguments if (word.value or "of=").startswith("of="))
-    else:
-        written.extend(_following(arguments, _OUTPUT_OPTIONS))
-        written.extend(_starts(arguments, ("--output=",)))
-    for word in written:
-        for candidate in _candidates(word):
-            yield FileUse(Family.EDIT, candidate, command.directories, name in _WRITERS)
+def _named_in_script(name: str, words: Sequence[Word]) -> Iterator[Word]:
+    if name == "sed":
+        yield from files_of_sed(words, "rR")
+    elif name in ("awk", "gawk", "mawk"):
+        yield from files_of_awk(words, "<")
 
 
-def _starts(words: Sequence[Word], beginnings: tuple[str, ...]) -> list[Word]:
-    return [word for word in words if (word.value or "").startswith(beginnings)]
-
-
-def _following(words: Sequence[Word], options: frozenset[str]) -> list[Word]:
-    return [word for before, word in zip(words, words[1:], strict=False) if before.value in options]
+def _subcommand(command: SimpleCommand) -> str | None:
+    found = split_git(command.arguments)[1]
+    return None if found is None else found.value
 
 
 def _operands(name: str, arguments: Sequence[Word]) -> Sequence[Word]:
@@ -184,7 +182,7 @@ def files_of(line: CommandLine, around: Surroundings) -> SeenFiles:
     if not line.complete:
         seen.unknown.update((Family.READ, Family.EDIT))
     globs = 0
-    for number, use in enumerate(dict.fromkeys(uses_of(line))):
+    for number, use in enumerate(dict.fromkeys((*reads_of(line), *edits_of(line)))):
         path = known_path(use.word, around)
         globs += use.word.glob
         if path is None or number > _MOST_FILES or globs > _MOST_GLOBS:
@@ -216,7 +214,7 @@ def known_path(word: Word, around: Surroundings) -> str | None:
 
 
 def _add_place(seen: SeenFiles, use: FileUse, path: str, directory: str, around: Surroundings) -> None:
-    forms = around.forms(path, directory)
+    forms = around.forms_in_shell(path, directory)
     places = {*forms.spellings, forms.real}
     seen.places[use.family].update(places)
     if use.whole and os.path.isdir(forms.real):
@@ -225,7 +223,7 @@ def _add_place(seen: SeenFiles, use: FileUse, path: str, directory: str, around:
 
 def _add_glob(seen: SeenFiles, family: Family, path: str, directory: str, around: Surroundings) -> None:
     """The files that are there now, and the pattern for those that could come to be."""
-    seen.globs[family].add(around.forms(path, directory).spellings[0])
+    seen.globs[family].add(around.forms_in_shell(path, directory).spellings[0])
     if sum(any(mark in part for mark in "*?[") for part in path.split("/")) > _MOST_LEVELS:
         seen.unknown.add(family)  # looking through that many folders would take too long
         return
@@ -233,7 +231,7 @@ def _add_glob(seen: SeenFiles, family: Family, path: str, directory: str, around
     if len(found) > _MOST_MATCHES:
         seen.unknown.add(family)
     for match in found[:_MOST_MATCHES]:
-        forms = around.forms(match, directory)
+        forms = around.forms_in_shell(match, directory)
         seen.places[family].update((*forms.spellings, forms.real))
 
 

@@ -9,19 +9,21 @@ import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from agentframework.permissions.argv import Syntax, read_arguments
 from agentframework.permissions.rules import CommandScope, Rule
 from agentframework.permissions.shell.model import Assignment, CommandLine, SimpleCommand, Word
 from agentframework.permissions.shell_restrict import as_words, text_of
 
 # They run their operand as it is and change nothing else about it.
 _TRANSPARENT = frozenset({"builtin", "command", "env", "nice", "nohup", "stdbuf", "time", "timeout", "xargs"})
-# They change no program that is run, and no place that is written to.
 _HARMLESS_VARIABLE = re.compile(
     r"CI|COLUMNS|DEBUG|FORCE_COLOR|GOARCH|GOOS|LANG|LC_[A-Z]+|LINES|LOG_LEVEL|NODE_ENV|NO_COLOR|PORT"
     r"|PYTHONDONTWRITEBYTECODE|PYTHONUNBUFFERED|RUST_BACKTRACE|RUST_LOG|TERM|TZ"
 )
 # Of the shell's own variables also short lower-case names: programs do not see them.
 _SHELL_VARIABLE = re.compile(r"(?!\w*_proxy)(?!npm_)[a-z_][a-z0-9_]*")
+
+_XARGS = Syntax("adEILnPs", ("--arg-file",), attached="eil")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +45,19 @@ def permittable(command: SimpleCommand) -> Permittable | None:
         " ".join((program, *map(_quoted, command.arguments))),
         " ".join((program, *(word.text for word in command.arguments))),
     }
-    if all(_HARMLESS_VARIABLE.fullmatch(item.name) for item in command.assignments):
+    if all(map(changes_nothing, command.assignments)):
         return Permittable(frozenset(texts), None)
     variables = list(as_words(command.assignments))
     leading = {" ".join(map(_quoted, variables)), " ".join(word.text for word in variables)}
     return Permittable(frozenset(f"{one} {text}" for one in leading for text in texts), command.assignments[0].name)
+
+
+def literal_text(command: SimpleCommand) -> str | None:
+    """How an allow rule names exactly this command; None if one of its words is not known."""
+    words = (*command.argv, *(item.value for item in command.assignments))
+    if not all(word.exact for word in words):
+        return None
+    return " ".join(map(_quoted, (*as_words(command.assignments), *command.argv)))
 
 
 def permits_command(rule: Rule, command: Permittable | None) -> bool:
@@ -91,23 +101,28 @@ def cover(line: CommandLine, permitting: Callable[[SimpleCommand], str | None]) 
         if label is not None:
             if label not in found.by:
                 found.by.append(label)
-        elif not _transparent(line.commands, number):
+        elif not is_transparent(line.commands, number):
             found.missing.append(command)
     found.variables.extend(
-        item
-        for item in line.assignments
-        if not _HARMLESS_VARIABLE.fullmatch(item.name) and not _SHELL_VARIABLE.fullmatch(item.name)
+        item for item in line.assignments if not changes_nothing(item) and not _SHELL_VARIABLE.fullmatch(item.name)
     )
     return found
 
 
-def _transparent(commands: Sequence[SimpleCommand], number: int) -> bool:
+def changes_nothing(assignment: Assignment) -> bool:
+    """True for a variable that changes no program that is run, and no place that is written to."""
+    return _HARMLESS_VARIABLE.fullmatch(assignment.name) is not None
+
+
+def is_transparent(commands: Sequence[SimpleCommand], number: int) -> bool:
     """True for a wrapper that does nothing but run a command of the same line, which is judged by itself."""
     command = commands[number]
     if command.program.value not in _TRANSPARENT or command.assignments:
         return False
     if command.name == "time" and any(text_of(word)[:1] == "-" != text_of(word) for word in command.arguments[:1]):
         return False  # it can write to a file
+    if command.name == "xargs" and read_arguments(command.arguments, _XARGS).has("-a", "--arg-file"):
+        return False  # it reads a file, and hands over what is in it
     return any(_runs(command, other) for other in commands[number + 1 :])
 
 

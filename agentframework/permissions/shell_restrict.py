@@ -5,41 +5,47 @@ while the line runs may be anything here.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 
+from agentframework.permissions.git_words import SUBCOMMANDS, split_git
 from agentframework.permissions.patterns import Gap, Match, Piece
 from agentframework.permissions.rules import CommandScope, Rule
 from agentframework.permissions.shell.model import Assignment, CommandLine, SimpleCommand, Word
+from agentframework.permissions.through import Through
 
-_GIT_OPTIONS_WITH_VALUE = frozenset(
-    {"-C", "-c", "--attr-source", "--config-env", "--exec-path", "--git-dir", "--namespace", "--work-tree"}
-)
+# It may stand for any subcommand, with options of its own.
+_GIT_ALIAS = Word(None, "...", splits=True)
 # Comparing unknown words with patterns takes time; in a longer line only what stands before them counts.
 _LONGEST_COMPARED = 5_000
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The spellings of one command; ``uncertain`` holds them with gaps if it has unknown words."""
+    """The spellings of one command; ``uncertain`` holds those with unknown words, with gaps for these.
+
+    ``doubtful``: whether it is run at all is not certain.
+    """
 
     texts: frozenset[str]
     uncertain: frozenset[tuple[Piece, ...]]
+    doubtful: bool = False
 
 
-def readings_of(line: CommandLine) -> tuple[Reading, ...]:
-    """What the commands of ``line`` look like to restrictions, each different one once."""
-    compare = len(line.text) <= _LONGEST_COMPARED
-    return tuple(dict.fromkeys(_reading(command, compare) for command in line.commands))
+def readings_of(through: Through) -> tuple[Reading, ...]:
+    """What the commands of a line look like to restrictions, each different one once."""
+    compare = len(through.line.text) <= _LONGEST_COMPARED
+    certain = (_reading(command, compare) for command in through.line.commands)
+    doubtful = (replace(_reading(command, compare), doubtful=True) for command in through.doubtful)
+    return tuple(dict.fromkeys((*certain, *doubtful)))
 
 
 def _reading(command: SimpleCommand, compare: bool) -> Reading:
     texts: set[str] = set()
     uncertain: set[tuple[Piece, ...]] = set()
-    unknown = any(word.value is None or word.glob for word in command.argv)
     for words in _spellings(command):
         texts.update((" ".join(map(text_of, words)), " ".join(word.text for word in words)))
-        if unknown:
+        if any(word.value is None or word.glob for word in words):
             pieces = _with_gaps(words)
             uncertain.add(pieces if compare else (*takewhile(_is_known, pieces), Gap.ANY))
     return Reading(frozenset(texts), frozenset(uncertain))
@@ -52,11 +58,12 @@ def restricts_line(rule: Rule, line: CommandLine, readings: Iterable[Reading]) -
         return Match.YES
     best = Match.NO if line.complete else Match.MAYBE
     for reading in readings:
-        for glob in scope.globs:
-            if any(glob.matches(text) for text in reading.texts):
+        if any(glob.matches(text) for glob in scope.globs for text in reading.texts):
+            if not reading.doubtful:
                 return Match.YES
-            if best is Match.NO and any(glob.could_match(pieces) for pieces in reading.uncertain):
-                best = Match.MAYBE
+            best = Match.MAYBE
+        elif best is Match.NO and any(glob.could_match(p) for glob in scope.globs for p in reading.uncertain):
+            best = Match.MAYBE
     return best
 
 
@@ -69,16 +76,15 @@ def _spellings(command: SimpleCommand) -> Iterator[Sequence[Word]]:
         plain = (Word(name, name), *argv[1:])
         yield plain
         if name == "git":
-            yield (plain[0], *_after_git_options(plain[1:]))
+            _, subcommand, rest = split_git(plain[1:])
+            if subcommand is not None:
+                yield (plain[0], _GIT_ALIAS if _may_be_alias(subcommand) else subcommand, *rest)
     if command.assignments:
         yield (*as_words(command.assignments), *argv)
 
 
-def _after_git_options(words: Sequence[Word]) -> Sequence[Word]:
-    at = 0
-    while at < len(words) and text_of(words[at]).startswith("-"):
-        at += 2 if text_of(words[at]) in _GIT_OPTIONS_WITH_VALUE else 1
-    return words[at:]
+def _may_be_alias(subcommand: Word) -> bool:
+    return subcommand.value is not None and subcommand.value not in SUBCOMMANDS
 
 
 def as_words(assignments: Iterable[Assignment]) -> Iterator[Word]:

@@ -1,8 +1,9 @@
 """What a call looks like to the rules: its family, its risk, and the one argument that rules are matched against."""
 
 import os
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -29,6 +30,9 @@ EDIT_NAMES = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
 _BY_RISK: Mapping[RiskClass | None, Family] = {RiskClass.INSPECT: Family.READ, RiskClass.MODIFY: Family.EDIT}
 _PATH_KEYS = ("file_path", "path", "notebook_path", "filePath", "filepath", "filename", "file", "directory")
 
+# To each process the directory it stands in: not the same place for this one and for a program of the shell.
+_OWN_DIRECTORY = re.compile(r"/+(?:\.?/+)*proc/+(?:\./+)*(?:thread-)?self/+(?:\./+)*cwd(?=/|$)")
+
 
 def family_of(name: str) -> Family:
     """The family of a tool or rule of that name."""
@@ -49,11 +53,15 @@ def family_of_tool(tool: Tool) -> Family:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Where calls take effect: the sandbox, the shell's present directory (None: not known), the home directory."""
+    """Where calls take effect: the sandbox, the shell's present directory (None: not known), the home directory.
+
+    Made anew for each judgement: what it has looked up on disk it does not look up again.
+    """
 
     sandbox: Sandbox
     shell_directory: str | None
     home: str | None
+    _known: dict[tuple[str, str], PathForms] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def cwd(self) -> str:
@@ -62,7 +70,16 @@ class Surroundings:
 
     def forms(self, path: str, directory: str | None = None) -> PathForms:
         """The forms of ``path`` seen from ``directory`` (the working directory if not given)."""
-        return path_forms(self.sandbox, path, self.cwd if directory is None else directory, self.home)
+        seen_from = self.cwd if directory is None else directory
+        found = self._known.get((path, seen_from))
+        if found is None:
+            found = self._known[path, seen_from] = path_forms(self.sandbox, path, seen_from, self.home)
+        return found
+
+    def forms_in_shell(self, path: str, directory: str) -> PathForms:
+        """The same for a path that a program gets which the shell starts in ``directory``."""
+        match = _OWN_DIRECTORY.match(path)
+        return self.forms(path if match is None else directory + path[match.end() :], directory)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +115,17 @@ def subject_of(tool: Tool, arguments: Mapping[str, Any], around: Surroundings) -
     line: CommandLine | None = None
     if family is Family.SHELL and isinstance(value, str):
         line = parse_command_line(value, cwd=around.shell_directory)
+        if _sets_home(line):
+            around = replace(around, home=None)
     elif family in (Family.READ, Family.EDIT):
         paths = tuple(around.forms(path) for path in _named_paths(tool.name, value, arguments))
     return Subject(tool.name, family, profile.risk_class, key, value, arguments, around, paths, line)
+
+
+def _sets_home(line: CommandLine) -> bool:
+    """True if a ``~`` on the line may mean another place."""
+    given = (assignment for command in line.commands for assignment in command.assignments)
+    return any(assignment.name == "HOME" for assignment in (*line.assignments, *given))
 
 
 def _named_paths(name: str, value: Any, arguments: Mapping[str, Any]) -> list[str]:

@@ -13,6 +13,7 @@ from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from agentframework._base.pacing import pacer
 from agentframework.errors import (
     ConfigurationError,
     ModelResponseInvalidError,
@@ -135,6 +136,7 @@ class ApiClient:
         import httpx2  # noqa: PLC0415 - see _make
 
         client = await self.start()
+        await pacer().breathe()  # a hundred requests begun in one pass of the loop would hold up everything else
         try:
             response: httpx2.Response = await client.post(
                 path, cast_to=httpx2.Response, content=body, options={"headers": _HEADERS}, stream=True

@@ -11,6 +11,8 @@ from agentframework.sandbox.protocol import OutsideWorkspaceError, ResolvedPath
 class LocalSandbox:
     """Paths under ``cwd`` and ``additional_directories``. Raises `ConfigurationError` if one is no directory."""
 
+    __slots__ = ("_roots", "shell_directory")
+
     def __init__(self, cwd: str | os.PathLike[str], additional_directories: Iterable[str | os.PathLike[str]] = ()):
         additional = (_directory(place, "additional_directories") for place in additional_directories)
         self._roots = (_directory(cwd, "cwd"), *additional)
@@ -45,10 +47,11 @@ def is_within(path: str, root: str) -> bool:
 
 
 def _directory(place: str | os.PathLike[str], field: str) -> str:
-    real = os.path.realpath(os.fspath(place))
+    shown: str = os.fspath(place)
+    real = os.path.realpath(shown)
     if not os.path.isdir(real):
         kind = "is not a directory" if os.path.exists(real) else "does not exist"
         raise ConfigurationError(
-            f"{field}: {os.fspath(place)!r} {kind}", details={"field": field, "path": os.fspath(place)}
+            f"{field}: {shown!r} {kind}", details={"field": field, "path": shown}
         )
     return real

@@ -1,9 +1,11 @@
 """Something that emits the event vocabulary: registration, streams, and what happens when a listener fails."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar, overload
 
 from agentframework._base.emitter import EventEmitter, EventStream, ListenerFault
+from agentframework.errors import describe_error
 from agentframework.events import (
     EVENT_TYPES,
     AskRequest,
@@ -47,7 +49,7 @@ class EventSource:
         nobody and is reported once, as a ``warning`` event. Raises ``ValueError`` for an unknown event.
         """
         if listener is None:
-            return lambda function: self._emitter.on(event, function)
+            return partial(self._emitter.on, event)
         return self._emitter.on(event, listener)
 
     @overload
@@ -57,7 +59,7 @@ class EventSource:
     def once(self, event: str | type[BaseEvent], listener: Callable[..., Any] | None = None) -> Any:
         """Like `on`, for the next such event only."""
         if listener is None:
-            return lambda function: self._emitter.on(event, function, once=True)
+            return partial(self._emitter.on, event, once=True)
         return self._emitter.on(event, listener, once=True)
 
     def off(self, event: str | type[BaseEvent], listener: Callable[..., Any]) -> None:
@@ -84,7 +86,7 @@ class EventSource:
         """A listener failed on ``event``."""
 
     def _listener_failed(self, fault: ListenerFault) -> None:
-        problem = f"{type(fault.error).__name__}: {fault.error}"
+        problem = describe_error(fault.error).message
         self._warn(f"listener {fault.listener} of {fault.event_type} failed: {problem}", "listener")
 
     def _buffer_overflowed(self) -> None:

@@ -60,7 +60,12 @@ def create_query(
     """
     session = InteractiveSession(cwd=os.getcwd() if cwd is None else cwd, provider=provider, **options)
     if on_text_delta is not None:
-        session.on(TextDelta, lambda event: on_text_delta(event.text))
+        deliver = on_text_delta
+
+        def text(event: TextDelta) -> None:
+            deliver(event.text)
+
+        session.on(TextDelta, text)
     if permission_handler is not None:
         _attach(session, permission_handler)
     return Query(session)

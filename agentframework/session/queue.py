@@ -29,6 +29,8 @@ class Prompt:
 class PromptQueue:
     """The waiting line. Whoever leaves it without running has its handle rejected here."""
 
+    __slots__ = ("_capacity", "_waiting")
+
     def __init__(self, capacity: int = QUEUE_CAPACITY) -> None:
         self._capacity = capacity
         self._waiting: list[Prompt] = []

@@ -14,7 +14,7 @@ from agentframework._base.abort import AbortedError, AbortSignal
 from agentframework._base.ids import short_id
 from agentframework._base.owner import TaskOwner
 from agentframework.assembly import Parts
-from agentframework.errors import SessionClosedError, describe_error
+from agentframework.errors import ErrorInfo, PromptBlockedError, SessionBusyError, SessionClosedError, describe_error
 from agentframework.events import (
     Complete,
     ContextUpdate,
@@ -25,7 +25,7 @@ from agentframework.events import (
     UserMessageEvent,
 )
 from agentframework.events.sink import EventSink
-from agentframework.loop import Conversation, Turn
+from agentframework.loop import Conversation, ConversationHooks, Turn
 from agentframework.messages import ExecutionResult, Message, TextPart, UserMessage
 from agentframework.session.queue import Prompt, PromptQueue
 from agentframework.session.timeline import Timeline
@@ -34,13 +34,29 @@ from agentframework.session.turn_handle import TurnHandle
 EMPTY_RESPONSE = "(empty response)"
 INTERRUPTED_NOTE = "[The user interrupted the previous turn.]"
 
-_inside: ContextVar["TurnRunner | None"] = ContextVar("agentframework_turn", default=None)
+_inside: ContextVar[Turn | None] = ContextVar("agentframework_turn", default=None)
 
 Settle = Callable[[], None]
 
 
 class TurnRunner:
     """Queue, claim and course of the turns of one session."""
+
+    __slots__ = (
+        "_conversation",
+        "_ensure_started",
+        "_hooks",
+        "_loop",
+        "_note_interruption",
+        "_owner",
+        "_parts",
+        "_prompt",
+        "_queue",
+        "_sink",
+        "_timeline",
+        "_turn",
+        "closing",
+    )
 
     def __init__(
         self,
@@ -49,6 +65,7 @@ class TurnRunner:
         timeline: Timeline,
         conversation: Conversation,
         owner: TaskOwner,
+        hooks: ConversationHooks,
         ensure_started: Callable[[], Awaitable[None]],
     ) -> None:
         self._parts = parts
@@ -56,9 +73,11 @@ class TurnRunner:
         self._timeline = timeline
         self._conversation = conversation
         self._owner = owner
+        self._hooks = hooks
         self._ensure_started = ensure_started
         self._queue = PromptQueue()
         self._prompt: Prompt | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._turn: Turn | None = None
         self._note_interruption = False
         self.closing = False
@@ -80,18 +99,23 @@ class TurnRunner:
         return TurnHandle(short_id("turn"), self._would_deadlock)
 
     def _would_deadlock(self, _handle: TurnHandle) -> bool:
-        return self._prompt is not None and self.is_inside()
+        return self.is_inside()
 
     def is_inside(self) -> bool:
-        """True in code that the running turn itself called and waits for."""
-        return _inside.get() is self
+        """True in code that the running turn itself called and waits for, false in what outlived an earlier one."""
+        return self._turn is not None and _inside.get() is self._turn
 
     # --- submission and control -------------------------------------------------------------------------
 
     def submit(self, prompt: Prompt) -> None:
-        """Start ``prompt`` now, or queue it behind the running turn."""
+        """Start ``prompt`` now, or queue it behind the running turn.
+
+        Raises `SessionBusyError` if that runs in another event loop, which could not tell this one of its end.
+        """
         if self._prompt is None:
             self._start(prompt)
+        elif self._loop is not asyncio.get_running_loop():
+            raise SessionBusyError("a turn runs in another event loop; use a session from one loop at a time")
         elif not self._queue.offer(prompt):
             self._sink.emit(
                 UserMessageEvent, f"The queue is full; the prompt of {prompt.driver_id} was dropped."
@@ -120,8 +144,8 @@ class TurnRunner:
 
     def _start(self, prompt: Prompt) -> None:
         turn_id = prompt.handle.turn_id
-        turn = Turn(turn_id, short_id("run"), prompt.driver_id, AbortSignal(), self._record)
-        self._prompt, self._turn = prompt, turn
+        turn = Turn(turn_id, short_id("run"), prompt.driver_id, AbortSignal(), self._record, prompt.message.text)
+        self._prompt, self._turn, self._loop = prompt, turn, asyncio.get_running_loop()
         self._sink.turn_id = turn_id
         self._owner.start(self._run(prompt, turn), f"turn {turn_id}")
 
@@ -130,12 +154,15 @@ class TurnRunner:
         self._timeline.message(message)
 
     async def _run(self, prompt: Prompt, turn: Turn) -> None:
-        _inside.set(self)
+        _inside.set(turn)
         settle: Settle = partial(prompt.handle.reject, SessionClosedError("the turn was stopped"))
         try:
             settle = await self._course(prompt, turn)
         except BaseException as error:
             settle = partial(prompt.handle.reject, error)
+            # The event loop is ending, or worse: threads are told to stop, and nothing is begun any more.
+            turn.abort.abort("the turn was stopped")
+            self.cancel_queue()
             raise
         finally:
             self._release(prompt, settle)
@@ -143,7 +170,7 @@ class TurnRunner:
     async def _course(self, prompt: Prompt, turn: Turn) -> Settle:
         try:
             await self._ensure_started()
-            self._open(prompt)
+            await self._open(prompt, turn)
             outcome = await self._parts.loop(self._conversation, turn)
         except AbortedError:
             return self._interrupted(prompt, turn)
@@ -151,7 +178,9 @@ class TurnRunner:
             # Cancelled by the owner at shutdown: the turn still ends in order, and the task as cancelled.
             self._interrupted(prompt, turn)()
             raise
-        except Exception as error:
+        except (KeyboardInterrupt, SystemExit, GeneratorExit):
+            raise
+        except BaseException as error:  # a provider may panic, too
             return self._failed(prompt, turn, error)
         response = outcome.response if outcome.response.strip() else EMPTY_RESPONSE
         result = self._result(turn, response, outcome.stop_reason)
@@ -159,12 +188,13 @@ class TurnRunner:
         self._sink.emit(ContextUpdate, result.context_state)
         return partial(prompt.handle.resolve, result)
 
-    def _open(self, prompt: Prompt) -> None:
+    async def _open(self, prompt: Prompt, turn: Turn) -> None:
         self._sink.emit(TurnStarted, prompt.driver_id, prompt.source)
         self._sink.emit(UserMessageEvent, prompt.display)
         self._sink.emit(Thinking, True)
         self._timeline.user(prompt.message, prompt.display)
-        self._conversation.append(self._with_note(prompt.message))
+        message = await self._hooks.admit(prompt.message, prompt.raw, turn.abort)
+        self._conversation.append(self._with_note(message))
 
     def _with_note(self, message: UserMessage) -> UserMessage:
         """The model is told, once, that what it said before was cut short by the user."""
@@ -192,16 +222,19 @@ class TurnRunner:
         self._note_interruption = True
         result = self._result(turn, "\n\n".join(turn.replies), "interrupted", interrupted=True)
         self._timeline.note("Interrupted by user.")
+        self._hooks.failed(ErrorInfo("interrupted", turn.abort.reason or "interrupted"))
         self._sink.emit(Interrupted, result)
         self._sink.emit(ContextUpdate, result.context_state)
         return partial(prompt.handle.resolve, result)
 
-    def _failed(self, prompt: Prompt, turn: Turn, error: Exception) -> Settle:
+    def _failed(self, prompt: Prompt, turn: Turn, error: BaseException) -> Settle:
         info = describe_error(error)
         state = self._conversation.context_state(self._parts.settings.context_window)
         self._timeline.turn_summary(turn.summaries, turn.usage, state)
         self._timeline.note(info.message, "error")
         self._sink.emit(ErrorEvent, info)
+        if not isinstance(error, PromptBlockedError):
+            self._hooks.failed(info)
         return partial(prompt.handle.reject, error)
 
     def _release(self, prompt: Prompt, settle: Settle) -> None:

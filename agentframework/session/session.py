@@ -4,7 +4,7 @@ This module only delegates: turns run in `TurnRunner`, the loop and the gate com
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,8 @@ from agentframework._base.ids import new_id
 from agentframework._base.owner import TaskOwner
 from agentframework.assembly import (
     AssemblyOptions,
+    AutoMode,
+    HookOptions,
     ModelOptions,
     PermissionOptions,
     ToolOptions,
@@ -24,12 +26,13 @@ from agentframework.events import (
     BaseEvent,
     ContextUpdate,
     HistoryCleared,
+    ModelCompleted,
     PermissionRequest,
     SessionStarted,
     ToolEnd,
     ToolStart,
 )
-from agentframework.loop import Conversation, Limits
+from agentframework.loop import Conversation, ConversationHooks, Limits
 from agentframework.loop.turn import ActiveTool
 from agentframework.messages import (
     ContextState,
@@ -39,15 +42,18 @@ from agentframework.messages import (
     TextPart,
     UserMessage,
     UserPart,
-    part_from_dict,
+    as_user_part,
 )
-from agentframework.permissions import PermissionAnswer, PermissionMode, PermissionRules, parse_mode
+from agentframework.permissions import PermissionMode, PermissionRules, parse_mode
 from agentframework.providers.protocol import Provider
+from agentframework.session.commands import SessionCommands
 from agentframework.session.event_source import EventSource
+from agentframework.session.permissions import SessionPermissions
 from agentframework.session.queue import Prompt
 from agentframework.session.runner import TurnRunner
 from agentframework.session.timeline import Timeline
 from agentframework.session.turn_handle import TurnHandle
+from agentframework.slash import CommandInfo, CommandModule, CommandResult
 from agentframework.tools import Tool
 
 Content = Sequence[UserPart | dict[str, Any]]
@@ -55,7 +61,7 @@ Content = Sequence[UserPart | dict[str, Any]]
 DEFAULT_DRIVER = "owner"
 
 
-class InteractiveSession(EventSource):
+class InteractiveSession(SessionPermissions, EventSource):
     """One conversation with a model that may use tools.
 
     Nothing starts in the constructor; `start`, ``async with`` or the first prompt does that. With only
@@ -63,8 +69,9 @@ class InteractiveSession(EventSource):
     commands, reads no settings or instruction files and stores nothing. Objects are not thread-safe; use one
     event loop.
 
-    ``max_turns`` is another name of ``limits.max_iterations``. Raises `ConfigurationError` for options that
-    cannot work.
+    ``read_only_commands`` lets shell commands that only read run unasked, also in the mode ``plan``; ``auto_mode``
+    says who judges calls in the mode ``auto``; ``max_turns`` is another name of ``limits.max_iterations``. Raises
+    `ConfigurationError` for options that cannot work.
     """
 
     def __init__(  # noqa: PLR0913 - options are keyword arguments, so that they can be read and completed
@@ -80,6 +87,8 @@ class InteractiveSession(EventSource):
         permissions: PermissionRules | None = None,
         allowed_tools: Sequence[str] = (),
         denied_tools: Sequence[str] = (),
+        read_only_commands: bool = False,
+        auto_mode: AutoMode | None = None,
         default_tools: Sequence[Tool] | None = None,
         additional_tools: Sequence[Tool] = (),
         additional_directories: Sequence[str | Path] = (),
@@ -87,6 +96,9 @@ class InteractiveSession(EventSource):
         append_system_prompt: str | None = None,
         limits: Limits | None = None,
         max_turns: int | None = None,
+        command_modules: Sequence[CommandModule] = (),
+        hooks: Mapping[str, Any] | None = None,
+        hooks_fail_closed: bool = False,
     ) -> None:
         super().__init__(new_id("session"))
         self._owner = TaskOwner(on_fault=self._task_failed)
@@ -113,7 +125,10 @@ class InteractiveSession(EventSource):
                     rules=permissions or PermissionRules(),
                     allowed_tools=allowed_tools,
                     denied_tools=denied_tools,
+                    read_only_commands=read_only_commands,
+                    auto_mode=auto_mode,
                 ),
+                hooks=HookOptions(settings=hooks, fail_closed=hooks_fail_closed),
                 limits=session_limits(limits, max_turns),
                 system_prompt=system_prompt,
                 append_system_prompt=append_system_prompt,
@@ -121,11 +136,25 @@ class InteractiveSession(EventSource):
             self._sink,
             self._owner.adopt,
         )
+        self._wire(command_modules)
+
+    def _wire(self, command_modules: Sequence[CommandModule]) -> None:
+        """What runs turns and commands on the parts."""
+        self._hooks = ConversationHooks(self._parts.hooks, self._owner, lambda: self.model)
         self._runner = TurnRunner(
-            self._parts, self._sink, self._timeline, self._conversation, self._owner, self.start
+            self._parts, self._sink, self._timeline, self._conversation, self._owner, self._hooks, self._begin
+        )
+        self._commands = SessionCommands(
+            command_modules,
+            self._parts,
+            self._sink,
+            context_state=self.get_context_state,
+            clear_history=self.clear_conversation_history,
+            is_executing=self.is_executing,
         )
         self._started = False
         self._ending: asyncio.Task[None] | None = None
+        self._leaving: tuple[asyncio.Task[Any], ...] = ()
 
     # --- life -------------------------------------------------------------------------------------------
 
@@ -142,9 +171,13 @@ class InteractiveSession(EventSource):
     async def start(self) -> None:
         """Get ready ahead of the first prompt. May be called many times.
 
-        Slow imports of the provider go on in the background.
+        Slow imports of the provider go on in the background; ``SessionStart`` hooks are waited for.
         """
         self._check_open()
+        await self._begin()
+        await self._hooks.ready()
+
+    async def _begin(self) -> None:
         if self._started:
             return
         self._started = True
@@ -154,6 +187,9 @@ class InteractiveSession(EventSource):
         self._sink.emit(SessionStarted, self.cwd, settings.model, str(self.permission_mode), names)
         for warning in self._parts.gate.rules.warnings:
             self._warn(warning, "permissions")
+        for problem in self._hooks.problems:
+            self._warn(problem, "hooks")
+        self._hooks.begin("startup")
 
     async def _prepare_provider(self) -> None:
         try:
@@ -168,10 +204,13 @@ class InteractiveSession(EventSource):
         May be called many times and by many; later `submit` calls raise code ``SESSION_CLOSED``.
         """
         if self._ending is None:
-            self._ending = asyncio.get_running_loop().create_task(self._end(), name="session shutdown")
+            self._ending = asyncio.get_running_loop().create_task(self._end(reason), name="session shutdown")
+        current = asyncio.current_task()
+        if current is not None:
+            self._leaving = (*self._leaving, current)  # a listener that waits for the end is not waited for
         await asyncio.shield(self._ending)
 
-    async def _end(self) -> None:
+    async def _end(self, reason: str) -> None:
         self._runner.closing = True
         self._runner.abort("shutdown")
         try:
@@ -179,8 +218,9 @@ class InteractiveSession(EventSource):
                 await self._runner.wait_idle()
         except TimeoutError:
             pass  # the owner cancels the turn's task now
+        await self._hooks.end(reason)
         await self._owner.close()
-        await self._emitter.close()
+        await self._emitter.close(spare=self._leaving)
 
     async def __aenter__(self) -> "InteractiveSession":
         await self.start()
@@ -200,6 +240,8 @@ class InteractiveSession(EventSource):
             self._timeline.tool_started(event)
         elif isinstance(event, ToolEnd):
             self._timeline.tool_ended(event)
+        elif isinstance(event, ModelCompleted):
+            self._commands.count(event.usage)
         super()._deliver(event)
 
     def _prompt_listener_removed(self) -> None:
@@ -249,7 +291,9 @@ class InteractiveSession(EventSource):
     ) -> TurnHandle:
         """Like `submit`, returning the handle at once in every case. Needs a running event loop."""
         self._check_open()
-        parts = [part_from_dict(part) if isinstance(part, dict) else part for part in content or ()]
+        if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInputError(f"the prompt has to be text, not {type(text).__name__}", details={"field": "text"})
+        parts = [as_user_part(part) for part in content or ()]
         if text.strip():
             parts.insert(0, TextPart(text))
         elif not parts:
@@ -272,31 +316,31 @@ class InteractiveSession(EventSource):
         """Clear the queue; the running turn goes on."""
         self._runner.cancel_queue()
 
-    def resolve_permission(self, id: str, answer: bool | str | PermissionAnswer) -> None:
-        """Answer a ``permission_request``: True, False, ``"allow-session"``, ``"allow-project"`` or a
-        `PermissionAnswer`. The first answer counts; an unknown or settled id is ignored."""
-        self._parts.prompts.resolve_permission(id, answer)
+    # --- commands ---------------------------------------------------------------------------------------
 
-    def resolve_ask(self, id: str, response: Any) -> None:
-        """Answer an ``ask_request``: a list of answers, a dict by question, or None for "cancelled"."""
-        self._parts.prompts.resolve_ask(id, response)
+    def list_commands(self) -> Sequence[CommandInfo]:
+        """The commands of ``command_modules``."""
+        return self._commands.host.list_commands()
+
+    async def execute_command(self, name: str, args: str = "") -> CommandResult | None:
+        """Run a slash command; ``name`` with or without its slash. None if there is no such command.
+
+        While a turn runs, a command that would change something is refused with ``success=False``, which is also
+        how a failing one ends. One that asks for the end shuts the session down. Raises `SessionClosedError`.
+        """
+        self._check_open()
+        result = await self._commands.execute(name, args)
+        if self._commands.host.exit_requested:
+            await self.shutdown("exit")
+        return result
 
     # --- state ------------------------------------------------------------------------------------------
-
-    @property
-    def permission_mode(self) -> PermissionMode:
-        """The mode in force."""
-        return self._parts.gate.mode
-
-    def set_permission_mode(self, mode: PermissionMode | str) -> None:
-        """Change the mode; takes effect for the next call that is judged."""
-        self._parts.gate.mode = parse_mode(mode)
 
     def set_model(self, model: str, provider: Provider | None = None) -> None:
         """Answer with another model, or another provider's, from the next request on."""
         settings = self._parts.settings
-        settings.provider = provider or settings.provider
-        settings.model = settings.provider.resolve_model(model)
+        chosen = provider or settings.provider
+        settings.model, settings.provider = chosen.resolve_model(model), chosen
 
     def is_executing(self) -> bool:
         """True while a turn holds the session."""
@@ -341,5 +385,6 @@ class InteractiveSession(EventSource):
             raise SessionBusyError("a turn is running; abort it or wait before clearing the history")
         self._conversation.clear()
         self._timeline.clear()
+        self._hooks.begin_again()
         self._sink.emit(ContextUpdate, self.get_context_state())
         self._sink.emit(HistoryCleared)

@@ -22,6 +22,8 @@ _MARKS = {"success": "ok", "error": "failed", "denied": "denied", "blocked": "bl
 class Timeline:
     """Entries in order. The list handed out by `entries` is live."""
 
+    __slots__ = ("_ended", "_entries")
+
     def __init__(self) -> None:
         self._entries: list[HistoryEntry] = []
         self._ended: list[tuple[str, str, str]] = []

@@ -63,4 +63,5 @@ class TurnHandle:
 
     async def wait_settled(self) -> None:
         """Return when settled, whatever the outcome."""
-        await asyncio.wait([self._future])
+        if not self._future.done():  # one that is may belong to an event loop that is gone
+            await asyncio.wait([self._future])

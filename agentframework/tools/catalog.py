@@ -28,6 +28,8 @@ class ToolSet(tuple[Tool, ...]):
 class ToolCatalog:
     """Name → tool. A name already taken is refused with ``TOOL_NAME_CONFLICT``."""
 
+    __slots__ = ("_specs", "_tools")
+
     def __init__(self, tools: Iterable[Tool] = ()) -> None:
         self._tools: dict[str, Tool] = {}
         self._specs: tuple[ToolSpec, ...] | None = None

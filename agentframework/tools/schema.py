@@ -178,7 +178,7 @@ def check_arguments(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> 
         return head_and_tail(f"cannot be checked against the tool's schema: {type(error).__name__}: {error}", 300)
     if not faults:
         return None
-    faults.sort(key=lambda fault: list(map(str, fault.absolute_path)))
+    faults.sort(key=lambda fault: [(type(step).__name__, step) for step in fault.absolute_path])
     lines = [f"{'.'.join(map(str, fault.absolute_path)) or 'arguments'}: {fault.message}" for fault in faults[:5]]
     # The reason stands at the end of a message, after the value.
     return "\n".join(head_and_tail(line, 300, 150) for line in lines)

@@ -70,8 +70,8 @@ class Tool:
     """A tool. ``run(arguments, context)`` may be sync (runs in a thread) or async.
 
     ``risk`` None means unclassified: asked about in the default mode. ``permission_key`` names the argument
-    that rules such as ``Read(src/**)`` are matched against; ``function`` is what `tool` decorated. Raises `ConfigurationError` for a bad name or a
-    schema that is not of type object.
+    that rules such as ``Read(src/**)`` are matched against; ``function`` is what `tool` decorated.
+    Raises `ConfigurationError` for a bad name or a schema that is not of type object.
     """
 
     name: str

@@ -1,59 +1,13 @@
-"""The real command as a process of its own, against a strict server on this machine."""
+"""The real command as a process of its own, answered by a recording or by a strict server on this machine."""
 
-import asyncio
 import os
-import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from headlesskit import Command, Exchanges
 
 from agentframework.testing import StrictModelServer
-
-WAIT_S = 60
-
-
-@dataclass(frozen=True)
-class Finished:
-    """How a command ended."""
-
-    code: int
-    out: str
-    err: str
-
-
-class Command:
-    """Starts ``agentframework`` in a directory, with an environment that holds nothing else."""
-
-    def __init__(self, cwd: Path, server: StrictModelServer) -> None:
-        self.cwd = cwd
-        self.server = server
-        self.environment = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(cwd),
-            # Of the two SDKs the one that is imported in half the time.
-            "OPENAI_API_KEY": "test-key",
-            "OPENAI_BASE_URL": server.openai_url,
-        }
-
-    async def start(self, *arguments: str, stdin: int = asyncio.subprocess.DEVNULL, **options: object):
-        """A running process."""
-        options.setdefault("stdout", asyncio.subprocess.PIPE)
-        options.setdefault("stderr", asyncio.subprocess.PIPE)
-        return await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "agentframework", *arguments,
-            cwd=self.cwd, env=self.environment, stdin=stdin, **options,  # type: ignore[arg-type]
-        )  # fmt: skip
-
-    async def __call__(self, *arguments: str, piped: bytes | None = None) -> Finished:
-        """Run to the end."""
-        stdin = asyncio.subprocess.DEVNULL if piped is None else asyncio.subprocess.PIPE
-        process = await self.start(*arguments, stdin=stdin)
-        async with asyncio.timeout(WAIT_S):
-            out, err = await process.communicate(piped)
-        assert process.returncode is not None
-        return Finished(process.returncode, out.decode(), err.decode())
 
 
 @pytest.fixture
@@ -63,5 +17,31 @@ async def server() -> AsyncIterator[StrictModelServer]:
 
 
 @pytest.fixture
-def command(tmp_path: Path, server: StrictModelServer) -> Callable[..., Awaitable[Finished]]:
-    return Command(tmp_path, server)
+async def command(tmp_path: Path, server: StrictModelServer) -> AsyncIterator[Command]:
+    """Answered by ``server``. Importing an SDK takes a second; `replayed` does without."""
+    # Of the two SDKs the one that is imported in half the time.
+    keys = {"OPENAI_API_KEY": "test-key", "OPENAI_BASE_URL": server.openai_url}
+    starting = Command(tmp_path, environment_of(tmp_path) | keys)
+    yield starting
+    await starting.close()
+
+
+@pytest.fixture
+def exchanges(tmp_path: Path) -> Exchanges:
+    """What the model says in `replayed`."""
+    return Exchanges(tmp_path / "recording.jsonl")
+
+
+@pytest.fixture
+async def replayed(tmp_path: Path, exchanges: Exchanges) -> AsyncIterator[Command]:
+    """Answered by ``exchanges``, in an empty folder."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    starting = Command(folder, environment_of(tmp_path), exchanges)
+    yield starting
+    await starting.close()
+
+
+def environment_of(home: Path) -> dict[str, str]:
+    """All that the command gets of an environment."""
+    return {"PATH": os.environ["PATH"], "HOME": str(home)}

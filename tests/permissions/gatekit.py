@@ -58,7 +58,10 @@ TOOLS: Mapping[str, Tool] = {
 
 
 class Bench:
-    """One session's gate. ``cwd`` exists; ``events`` holds everything that was emitted."""
+    """One session's gate. ``cwd`` exists; ``events`` holds everything that was emitted.
+
+    ``options`` are further fields of `GateOptions`.
+    """
 
     def __init__(
         self,
@@ -72,19 +75,21 @@ class Bench:
         hooks: HookPort | None = None,
         shell_directory: Callable[[], str | None] | None = None,
         backstop_s: float = 600.0,
-        max_tool_argument_bytes: int = 262_144,
+        additional_directories: Sequence[Path] = (),
+        **options: Any,
     ) -> None:
         self.cwd = cwd
         self.events: list[BaseEvent] = []
         self.faults: list[ListenerFault] = []
         self.abort = AbortSignal()
+        self.request = ""
         self._ids = count(1)
         self.emitter: EventEmitter[Any] = EventEmitter(
             EVENT_TYPES, merge=merge_deltas, on_fault=self.faults.append, on_overflow=lambda: None
         )
         self._news = asyncio.Event()
         self.sink = EventSink("s", self._deliver, self.emitter.has_listeners)
-        self.sandbox = LocalSandbox(cwd)
+        self.sandbox = LocalSandbox(cwd, additional_directories)
         self.prompts = PromptBroker(self.sink, backstop_s=backstop_s)
         home_path = str(home) if home is not None else None
         self.rules = parse_rules(
@@ -101,7 +106,7 @@ class Bench:
                 home=home_path,
                 shell_directory=shell_directory,
                 tool_names=lambda: TOOLS,
-                max_tool_argument_bytes=max_tool_argument_bytes,
+                **options,
             ),
         )
 
@@ -130,7 +135,7 @@ class Bench:
         return self.outcome("Bash", command=command)
 
     def scope(self, tool_approval: Any = None) -> TurnScope:
-        return TurnScope("alice", self.abort, tool_approval)
+        return TurnScope("alice", self.abort, tool_approval, self.request)
 
     async def decide(self, *calls: GateCall) -> list[Decision]:
         return await self.gate.decide(calls, self.scope())

@@ -24,6 +24,11 @@ printf '%s{_RECORD}' "$s" >> "$LOG"
 """
 
 
+def entries(table: str) -> list[str]:
+    """The command lines of a table, one a line; `⏎` stands for a newline inside one."""
+    return [line.replace("⏎", "\n") for line in table.strip("\n").split("\n")]
+
+
 @dataclass(frozen=True)
 class Started:
     name: str
@@ -36,9 +41,9 @@ class Machine:
 
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
-        self.work = self.root.joinpath(*"p" * 40, "w")  # deep, so that no number of `cd ..` leaves the root
+        self._parent = self.root.joinpath(*"p" * 40)  # deep, so that no number of `cd ..` leaves the root
+        self._runs = 0
         self._bin = self.root / "bin"
-        self._log = self.root / "log"
         self._bin.mkdir()
         for name in DUMMIES:
             (self._bin / name).write_text(_DUMMY)
@@ -48,12 +53,17 @@ class Machine:
             if found:
                 (self._bin / name).symlink_to(found)
 
+    @property
+    def work(self) -> Path:
+        """The work folder of the next line."""
+        return self._parent / f"w{self._runs}"
+
     def run(self, line: str) -> tuple[list[Started], set[str]]:
         """The dummies that `line` starts in bash, and the files that are there afterwards."""
-        shutil.rmtree(self.work, ignore_errors=True)
         (self.work / "d" / "e").mkdir(parents=True)
-        self._log.write_bytes(b"")
-        environment = {"PATH": str(self._bin), "LOG": str(self._log), "FUNCNEST": "4", "LC_ALL": "C.UTF-8"}
+        log = self.root / f"log{self._runs}"
+        log.touch()
+        environment = {"PATH": str(self._bin), "LOG": str(log), "FUNCNEST": "4", "LC_ALL": "C.UTF-8"}
         process = subprocess.Popen(
             ["/bin/bash", "-c", line],
             cwd=self.work,
@@ -70,10 +80,12 @@ class Machine:
             with contextlib.suppress(ProcessLookupError):  # what runs in the background goes too
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-        records = self._log.read_bytes().decode(errors="surrogateescape").split(_RECORD)
+        records = log.read_bytes().decode(errors="surrogateescape").split(_RECORD)
         fields = [record.split(_FIELD) for record in records if record]
         started = [Started(name, cwd, tuple(arguments)) for name, cwd, *arguments in fields]
         files = {os.path.join(folder, name) for folder, _, names in os.walk(self.work) for name in names}
+        shutil.rmtree(self.work, ignore_errors=True)
+        self._runs += 1  # what an earlier line left running in the background disturbs nobody
         return started, files
 
     def view(self, line: str) -> CommandLine:

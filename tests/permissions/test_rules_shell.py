@@ -138,14 +138,14 @@ def test_an_unknown_program_is_not_covered_by_what_it_is_given(tmp_path: Path) -
     assert bench.bash("./git status") == "ask"
 
 
-def test_a_command_known_only_at_run_time_is_asked_when_anything_is_denied(tmp_path: Path) -> None:
+def test_a_command_known_only_at_run_time_is_asked_in_every_mode(tmp_path: Path) -> None:
     denying = Bench(tmp_path, allow=["Bash(bash *)", "Bash"], deny=["Bash(git add:*)"])
     for command in ('bash -c "$X"', "$(echo git) add .", "eval $X"):
         assert denying.bash(command) == "ask", command
     bypass = Bench(tmp_path, mode="bypassPermissions", deny=["Bash(git add:*)"])
     assert bypass.bash('bash -c "$X"') == "ask"
-    assert Bench(tmp_path, mode="bypassPermissions").bash('bash -c "$X"') == "allow"
-    assert Bench(tmp_path, allow=["Bash"]).bash('bash -c "$X"') == "allow"
+    assert Bench(tmp_path, mode="bypassPermissions").bash('bash -c "$X"') == "ask"
+    assert Bench(tmp_path, allow=["Bash"]).bash('bash -c "$X"') == "ask"
 
 
 def test_a_pattern_never_covers_what_cannot_be_resolved(tmp_path: Path) -> None:
@@ -172,12 +172,12 @@ def test_transparent_wrappers_keep_an_allowed_command_allowed(tmp_path: Path) ->
 
 
 def test_a_rule_that_names_the_wrapped_program_covers_it(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, allow=["Bash(xargs ls:*)", "Bash(find:*)", "Bash(sudo systemctl *)"])
+    bench = Bench(tmp_path, allow=["Bash(xargs ls:*)", "Bash(find:*)", "Bash(nice make *)"])
     assert bench.bash("find . -name x | xargs ls -la") == "allow"
     assert bench.bash("find . -name x | xargs rm") == "ask"
     assert bench.bash("find . -exec rm {} +") == "ask"
-    assert bench.bash("sudo systemctl status x") == "allow"
-    assert bench.bash("sudo rm x") == "ask"
+    assert bench.bash("nice make all") == "allow"
+    assert bench.bash("nice rm x") == "ask"
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -115,6 +116,13 @@ def test_no_shell_syntax_makes_it_raise(line: str) -> None:
 def test_random_syntax_that_is_understood_agrees_with_bash(line: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     machine = Machine(Path(tmp_path_factory.mktemp("machine")))
     assert machine.untold(line) is None
+
+
+def test_threads_may_read_lines_at_the_same_time() -> None:
+    line = "a && b | c; $(d) `e`; if f; then g; fi"
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: parse_command_line(line), range(200)))
+    assert all(view == parse_command_line(line) for view in found)
 
 
 def test_importing_the_package_does_not_load_the_parser() -> None:

@@ -53,6 +53,9 @@ COMPOUNDS = {
     "if a; then b; elif c; then d; else e; fi": ["a", "b", "c", "d", "e"],
     "for ((i=0; i<3; i++)); do rm f; done": ["rm f"],
     "function g { rm f; }": ["rm f"],
+    "a | b | \n c | d\n\ne && \n f": ["a", "b", "c", "d", "e", "f"],
+    "f()\n\n{\n\na\n\n}\n\nfor x\n\nin b\n\ndo\n\nc\n\ndone": ["a", "c"],
+    "case x\n\nin\n\na|\n\nb)\n\nc\n\n;;\n\n(d)\ne\n\nesac\n\nf": ["c", "e", "f"],
 }
 CONTINUATIONS = {
     "r\\\nm f": ["rm f"],
@@ -66,6 +69,7 @@ QUOTED = {
     'git commit -m "fix: a && b; c | d > e"': ["git commit -m fix: a && b; c | d > e"],
     "git commit -m 'it'\\''s done'": ["git commit -m it's done"],
     "\\rm f": ["rm f"],
+    "git>&-push": ["git push"],
     "'rm' f": ["rm f"],
     'r""m f': ["rm f"],
     "r'm' f": ["rm f"],
@@ -151,6 +155,7 @@ def test_a_blank_line_does_nothing(line: str) -> None:
     "line",
     [
         "i=0; while [ $i -lt 3 ]; do i=$((i+1)); echo $i; done",
+        "for i in $(seq 1 5); do echo $((i+1)); done",
         "for i in {1..5}; do echo $((i*2)); done; for ((i=0;i<3;i++)); do echo $((i*3)); done",
         "n=$(ls | wc -l); if [[ $n -gt 3 ]]; then echo $((n - 3)); fi",
         "set -euo pipefail; tmp=$(mktemp -d); trap 'rm -rf \"$tmp\"' EXIT",
@@ -164,6 +169,10 @@ def test_a_blank_line_does_nothing(line: str) -> None:
         "timeout 60 bash -c 'until curl -s localhost; do sleep 1; done'",
         "if [ -f x ] && [[ $y =~ ^(b|c)$ ]]; then echo a; fi",
         "cat > f.py <<'EOF'\nprint(f\"{os}\")\nEOF\npython f.py",
+        'sleep 1 & pid=$!; wait $pid; wait $(jobs -p)',
+        'x=$(cat f); if [ "$x" = y ] && [ -n "$x" ] && [ ! "$x" != z ]; then echo "$x" >&2; fi',
+        'exec {log}>>out.log; echo "$(date) started" >&$log',
+        'f() { local here; here=$(cd "$(dirname "$1")" && pwd); echo "$here"; }; f x',
         "npm test -- --grep 'a b' > out.log 2>&1 &",
     ],
 )

@@ -40,6 +40,7 @@ def inner(line: str) -> list[tuple[str, tuple[str, ...]]]:
         ("sudo git add .", "sudo"),
         ("sudo -u me -E A=1 git add .", "sudo"),
         ("sudo --user=me -- git add .", "sudo"),
+        ("sudo A=1 -u me B=2 -E git add .", "sudo"),
         ("doas -u me git add .", "doas"),
         ("/usr/bin/time -v -o log git add .", "time"),
         ("eval 'git add .'", "eval"),
@@ -71,6 +72,8 @@ def inner(line: str) -> list[tuple[str, tuple[str, ...]]]:
         ("runuser -u me -- git add .", "runuser"),
         ("busybox git add .", "busybox"),
         ("trap 'git add .' EXIT", "trap"),
+        ("jobs -x git add .", "jobs"),
+        ("bash -c 'X=git; $X add .'", "bash"),
     ],
 )
 def test_the_inner_command_is_found(line: str, via: str) -> None:
@@ -122,6 +125,7 @@ def test_variables_given_by_a_wrapper_belong_to_the_inner_command() -> None:
         'timeout $T rm f', 'sudo "$@"', "xargs sh -c", "xargs env", "xargs -I{} sh -c 'rm {}'", 'find . $X rm {} \\;',
         'env -S "$X"', "env -S 'a \\x'", "sudo --new-option rm f", "docker run --new-option x image rm f",
         "ssh -o ProxyCommand='rm f' host ls", "parallel ::: 'rm a' 'rm b'", "fish -c 'rm f'", "zsh -c '=rm f'",
+        "zsh -c 'noglob rm f'", "sh -c \"alias l=rm\nl f\"", 'jobs "$(a)"',
         "sh -c '[[ a && rm ]]'", 'trap "$X" EXIT', "cat f | xargs -I% %", "bash <<E\n$X\nE", "flock x -c \"$X\"",
         "bash -O extglob -c 'rm f'", "shopt -s expand_aliases", "hash -p /bin/rm ls", "enable -f ./x y",
         "BASH_ENV=x bash y", "env 'BASH_FUNC_ls%%=() { rm f; }' bash -c ls", "ls() { rm f; }; cd() { ls; }; cd",

@@ -9,12 +9,13 @@ as inert when everything in it is a number or a name whose value is known to be 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from agentframework.permissions.shell.scope import Scope, Unknown
 from agentframework.permissions.shell.tokens import Operator, Part, Redirect, ShellWord
 
 _NAME = re.compile(r"(?<![A-Za-z0-9_#$])[A-Za-z_][A-Za-z0-9_]*")
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[?$!#-]")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _CHANGES = re.compile(
     r"([A-Za-z_]\w*)\s*(?:\+\+|--|(?:[-+*/%&^|]|<<|>>)?=(?!=))|(?:\+\+|--)\s*([A-Za-z_]\w*)", re.ASCII
@@ -26,7 +27,9 @@ _WHOLE_ARRAY = re.compile(r"\[[@*]\]")
 _CODE = re.compile(r"[$`\\]")
 COUNTING_COMMANDS = frozenset({
     ("wc", "-l"), ("wc", "-c"), ("wc", "-w"), ("wc", "-m"), ("nproc",), ("date", "+%s"), ("id", "-u"), ("id", "-g"),
+    ("jobs", "-p"),
 })  # fmt: skip
+COUNTING_PROGRAMS = frozenset({words[0] for words in COUNTING_COMMANDS} | {"seq"})
 _NAMED_BY_VALUE = "a value that is known only at run time is read as an expression or a name"
 
 
@@ -44,6 +47,8 @@ def _inert_part(part: Part, scope: Scope) -> bool:
     match part.kind:
         case "literal":
             return inert_text(part.text, scope)
+        case "process":
+            return True  # it becomes the name of a file
         case "arithmetic":
             return inert(part.parts, scope)
         case "parameter":
@@ -56,7 +61,7 @@ def _inert_part(part: Part, scope: Scope) -> bool:
 
 
 def is_count(part: Part) -> bool:
-    """True for a substitution that gives a number whatever happens, like `$(ls | wc -l)`."""
+    """True for a substitution that gives only numbers whatever happens, like `$(ls | wc -l)` or `$(seq 5)`."""
     if part.commands is None or part.kind != "command":
         return False
     words: list[str | None] = []
@@ -67,7 +72,22 @@ def is_count(part: Part) -> bool:
             words.append(token.literal)
         elif not isinstance(token, Redirect):
             return False
+    if words[:1] == ["seq"]:
+        return all(word is not None and word.isdecimal() for word in words[1:])
     return tuple(words) in COUNTING_COMMANDS
+
+
+def kind_of_value(parts: Sequence[Part], scope: Scope) -> Unknown:
+    """What is known of the value of an assignment that is not known."""
+    if len(parts) != 1:
+        return Unknown.ANYTHING
+    part = parts[0]
+    if part.kind == "arithmetic" or is_count(part):
+        return Unknown.NUMBER
+    if part.kind == "parameter":
+        value = scope.value(part.text)
+        return value if isinstance(value, Unknown) and _PLAIN.fullmatch(part.text) else Unknown.ANYTHING
+    return Unknown.ANYTHING
 
 
 def changes(parts: Iterable[Part]) -> Iterator[str]:
@@ -83,7 +103,7 @@ def changes(parts: Iterable[Part]) -> Iterator[str]:
 def after_changes(parts: Iterable[Part], scope: Scope) -> Scope:
     """The scope after the assignments inside an expression."""
     for name in changes(parts):
-        scope = scope.assign(name, Unknown.INERT if scope.inert(name) else Unknown.ANYTHING)
+        scope = scope.assign(name, Unknown.NUMBER if scope.inert(name) else Unknown.ANYTHING)
     return scope
 
 

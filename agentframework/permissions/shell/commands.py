@@ -7,19 +7,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from agentframework.permissions.shell import arithmetic
-from agentframework.permissions.shell.builtins import Findings, assign, check_assignment, effect, enter
+from agentframework.permissions.shell.builtins import effect, enter
 from agentframework.permissions.shell.expand import expand, expand_single, split_assignment
 from agentframework.permissions.shell.lexer import Lexer
 from agentframework.permissions.shell.model import Assignment, Redirection, SimpleCommand
-from agentframework.permissions.shell.redirections import literal_stdin, resolve
+from agentframework.permissions.shell.redirections import expanded_twice, literal_stdin, resolve
 from agentframework.permissions.shell.scope import Outcome, Scope, Unknown, unchanged
 from agentframework.permissions.shell.tokens import Expression, Fragment, Notes, Part, Redirect, ShellWord
 from agentframework.permissions.shell.unwrap import unwrap
 from agentframework.permissions.shell.unwrapped import Code, Inner
+from agentframework.permissions.shell.variables import Findings, assign, check_assignment
 
 _RUN_WITH_ASSIGNMENTS = frozenset({"eval", "source", ".", "builtin", "command"})
 _BASH = frozenset({"", "bash", "rbash"})
-_SAME_IN_ZSH = re.compile(r"(?:[\w\s./:,@%+\-&|;\"']|(?<=[\w\-])=)*", re.ASCII)
+_SAME_IN_ZSH = re.compile(
+    r"(?!.*\b(?:repeat|noglob|nocorrect|foreach|always)\b)(?!(?:.*\s)?-\s)(?:[\w\s./:,@%+\-&|;\"']|(?<=[\w\-])=)*",
+    re.ASCII | re.DOTALL,
+)
 _EVALUATED = "a value that is known only at run time is read as an expression or a name"
 
 
@@ -32,6 +36,7 @@ class CommandReader:
         self.commands: list[SimpleCommand] = []
         self.redirections: list[Redirection] = []
         self.findings = Findings(notes)
+        self._shell = ""  # the shell that reads the present line, "" for the outermost
 
     # -- parts of commands ---------------------------------------------------------------------------------
 
@@ -70,6 +75,10 @@ class CommandReader:
             if redirect.operator not in ("<<", "<<-"):
                 self.visit(redirect.target.parts, scope)
             self.visit(redirect.body or (), scope)
+            if redirect.fd.startswith("{"):
+                self.findings.unknown(redirect.fd[1:-1])
+            if expanded_twice(redirect, scope):
+                self.notes.problem("bash expands the file name after >& a second time")
             opened.append(resolve(redirect, scope, text[redirect.start : redirect.end]))
         self.redirections.extend(opened)
         return tuple(opened)
@@ -113,8 +122,7 @@ class CommandReader:
             value = expand_single(parts, word.text[prefix:], scope)
             assignment = Assignment(name, value, append, subscript.text[1:-1] if subscript else None)
             found.append(assignment)
-            number = len(parts) == 1 and (parts[0].kind == "arithmetic" or arithmetic.is_count(parts[0]))
-            scope = assign(assignment, scope, self.findings, number=number)
+            scope = assign(assignment, scope, self.findings, arithmetic.kind_of_value(parts, scope))
         return tuple(found), scope, ()
 
     def run(self, command: SimpleCommand, scope: Scope, stdin: str | None, *, in_shell: bool) -> Outcome:
@@ -125,6 +133,8 @@ class CommandReader:
             self.notes.problem(f"the program {command.program.text} is known only at run time")
             return unchanged(scope)
         in_shell = in_shell and name == program
+        if name == "alias" and self._shell not in _BASH and command.arguments:
+            self.notes.problem(f"{self._shell} replaces aliases in the lines that follow")
         if in_shell and command.assignments and name in _RUN_WITH_ASSIGNMENTS:
             scope = scope.forget(assignment.name for assignment in command.assignments)
         outcome = None
@@ -168,10 +178,14 @@ class CommandReader:
         fragment = Lexer(code.text, self.notes).read()
         self._check_language(code)
         self.notes.bash_only = plain_bash
-        if code.shell or code.later:
-            scope = Scope(directories=() if code.moved or code.later else scope.directories, opaque=True)
+        if code.later:
+            scope = Scope(opaque=True)
+        elif code.shell:
+            scope = (scope.move(()) if code.moved else scope).child(known=code.shell in _BASH)
         first = len(self.commands)
+        outer_shell, self._shell = self._shell, code.shell or self._shell
         outcome = self.walk(fragment, scope)
+        self._shell = outer_shell
         via = (*outer.via, name)
         for index in range(first, len(self.commands)):
             found = self.commands[index]

@@ -15,7 +15,7 @@ from agentframework.permissions.shell.arithmetic import changes, is_count, set_b
 from agentframework.permissions.shell.builtins import MOVING
 from agentframework.permissions.shell.expand import split_assignment
 from agentframework.permissions.shell.scope import Scope, Unknown
-from agentframework.permissions.shell.tokens import Expression, Keyword, Operator, Part, ShellWord, Token
+from agentframework.permissions.shell.tokens import Expression, Keyword, Operator, Part, Redirect, ShellWord, Token
 
 _ASSIGNED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[|\+?=)")
 _NUMBERS = re.compile(r"[0-9]+|\{[0-9]+\.\.[0-9]+\}")
@@ -38,7 +38,7 @@ class Disturbance:
         """The scope when this may have happened, once."""
         for name in self.names:
             number = name not in self.unsafe and scope.inert(name)
-            scope = scope.assign(name, Unknown.INERT if number else Unknown.ANYTHING)
+            scope = scope.assign(name, Unknown.NUMBER if number else Unknown.ANYTHING)
         scope = scope.blur() if self.everything else scope
         return scope.move(()) if self.moves else scope
 
@@ -49,8 +49,8 @@ class Disturbance:
         return scope.lose() if self.moves else scope
 
     def misses(self, before: Scope, after: Scope) -> bool:
-        """True when following the stretch changed something that was not foreseen."""
-        if before.directories != after.directories and not self.moves:
+        """True when following the stretch from a fresh scope changed something that was not foreseen."""
+        if (after.moved and not self.moves) or (after.blurred and not self.everything):
             return True
         changed = {
             name
@@ -68,6 +68,8 @@ def disturbance(tokens: Sequence[Token]) -> Disturbance:
         elif isinstance(token, Expression):
             found.names.update(changes(token.parts))
             _parts(token.parts, found)
+        elif isinstance(token, Redirect) and token.fd.startswith("{"):
+            found.names.add(token.fd[1:-1])
         elif isinstance(token, Keyword) and token.text in ("for", "select"):
             variable = tokens[index + 1] if index + 1 < len(tokens) else None
             if isinstance(variable, ShellWord):
@@ -82,9 +84,14 @@ def _counts_up(tokens: Sequence[Token], index: int) -> bool:
     for token in islice(tokens, index + 1, None):
         if not isinstance(token, ShellWord):
             return isinstance(token, Operator)
-        if not _NUMBERS.fullmatch(token.text):
+        if not gives_numbers(token):
             return False
     return False
+
+
+def gives_numbers(word: ShellWord) -> bool:
+    """True for a word that becomes nothing but numbers: `3`, `{1..9}`, `$(seq 5)`."""
+    return bool(_NUMBERS.fullmatch(word.text)) or (len(word.parts) == 1 and is_count(word.parts[0]))
 
 
 def _word(word: ShellWord, found: Disturbance) -> None:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from agentframework.permissions.shell.arithmetic import inert
 from agentframework.permissions.shell.braces import expand_braces
 from agentframework.permissions.shell.model import Word
-from agentframework.permissions.shell.scope import COUNTERS, Scope
+from agentframework.permissions.shell.scope import Scope
 from agentframework.permissions.shell.tokens import Part, ShellWord
 
 _ORDINARY = re.compile(r"[^*?\[{~]*")
@@ -36,6 +37,7 @@ class _Field:
     glob: bool = False
     tilde: bool = False
     splits: bool = False
+    foreign: bool = False
     bracket: bool = False
 
     def add(self, text: str, *, pattern: bool) -> None:
@@ -50,7 +52,7 @@ class _Field:
 
     def word(self, text: str) -> Word:
         value = "".join(self.pieces) if self.known else None
-        return Word(value, text, self.glob and self.known, self.tilde and self.known, self.splits)
+        return Word(value, text, self.glob and self.known, self.tilde and self.known, self.splits, self.foreign)
 
 
 def expand(word: ShellWord, scope: Scope) -> list[Word]:
@@ -59,7 +61,7 @@ def expand(word: ShellWord, scope: Scope) -> list[Word]:
         return [Word(word.text, word.text)]
     alternatives = expand_braces(word.parts)
     if alternatives is None:
-        return [Word(None, word.text, splits=True)]
+        return [Word(None, word.text, splits=True, foreign=True)]
     found: list[Word] = []
     for parts in alternatives:
         found.extend(built.word(word.text) for built in _fields(parts, scope))
@@ -79,6 +81,7 @@ def expand_single(parts: tuple[Part, ...], text: str, scope: Scope) -> Word:
         else:
             value = _parameter(part, scope)
             built.known = built.known and value is not None
+            built.foreign = built.foreign or (value is None and not inert([part], scope))
             built.pieces.append(value or "")
     return built.word(text)
 
@@ -116,6 +119,7 @@ def _fields(parts: tuple[Part, ...], scope: Scope) -> list[_Field]:
             current.known = False
             current.present = True
             current.splits = current.splits or _may_split(part, scope)
+            current.foreign = current.foreign or not inert([part], scope)
         elif part.quoted:
             current.add(value, pattern=False)
         else:
@@ -129,7 +133,7 @@ def _split(value: str, current: _Field, done: list[_Field], scope: Scope) -> _Fi
     """Word splitting of an unquoted value; returns the field that is still open."""
     if not scope.splits_as_usual:
         current.known = False
-        current.present = current.splits = True
+        current.present = current.splits = current.foreign = True
         return current
     for index, chunk in enumerate(_WHITESPACE.split(value)):
         if index:
@@ -158,9 +162,11 @@ def _parameter(part: Part, scope: Scope) -> str | None:
 
 def _may_split(part: Part, scope: Scope) -> bool:
     """Whether an unknown value may become several words or none."""
+    if part.kind == "process":
+        return part.commands is None or not part.commands.tokens
     if part.kind == "parameter" and "@" in part.text:
         return True
-    if part.quoted or part.kind not in ("parameter", "command") or part.text in COUNTERS:
+    if part.quoted or part.kind not in ("parameter", "command") or scope.number(part.text):
         return False
     if part.text in _HERE and scope.directories and scope.splits_as_usual:
         return any(not _ONE_WORD.fullmatch(directory) for directory in scope.directories)

@@ -31,6 +31,7 @@ _CONTROL = re.compile(r";;&|;;|;&|;|&&|&|\|\||\|&|\||\(|\)")
 _REDIRECTION = re.compile(r"&>>|&>|<<<|<<-|<<|<>|<&|>>|>&|>\||<(?!\()|>(?!\()")
 _DESCRIPTOR = re.compile(r"[0-9]{1,9}|\{[A-Za-z_][A-Za-z0-9_]*\}")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\[|\+?=)")
+_ELEMENT = re.compile(r"\{[A-Za-z_][A-Za-z0-9_]*\[.*\]\}", re.DOTALL)
 _COPROC_NAME = re.compile(r"[A-Za-z_]\w*(?=[ \t]+(\{|\(|(while|until|if|for|case|select|\[\[)[ \t\n(]))")
 _ARITHMETIC_TESTS = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v", "-R"})
 _MAX_GROUPS = 60
@@ -80,6 +81,8 @@ class Lexer(WordReader):
         outer, self.pending = self.pending, []
         fragment = self._read_tokens(Fragment(self.source), nested=nested)
         self.pending = outer
+        if _loses_separator(fragment):
+            self.notes.problem("bash 5.2 loses a ; after a here-document inside a substitution")
         return fragment
 
     def read_separately(self, text: str) -> Fragment:
@@ -173,12 +176,14 @@ class Lexer(WordReader):
         before, depth, problems = self.pos, self.notes.depth, len(self.notes.problems)
         self.pos += 1
         try:
-            parts = self._calculation("(", ")")
+            parts = self.calculation("(", ")")
         except Stop:
             parts = None
         if parts is None or self.peek() != ")":
-            self.pos, self.notes.depth = before, depth
             del self.notes.problems[problems:]
+            if "<<" in self.source.text[before : self.pos]:
+                self.notes.problem("bash 5.2 misreads a here-document in what looks like arithmetic")
+            self.pos, self.notes.depth = before, depth
             self.notes.step()
             return False
         self.pos += 1
@@ -194,7 +199,7 @@ class Lexer(WordReader):
         self.match(_SPACES)
         if operator in ("&>", "&>>", "<<<"):
             self.notes.bash_only = True
-        target = self.read_word()
+        target = self._dash() if operator in ("<&", ">&") and self.peek() == "-" else self.read_word()
         if target is None:
             raise Stop(f"the redirection {operator} has no target")
         redirect = Redirect(start, self.pos, operator, fd, target)
@@ -202,6 +207,11 @@ class Lexer(WordReader):
         state.reserved = False
         if operator in ("<<", "<<-"):
             self.pending.append(redirect)
+
+    def _dash(self) -> ShellWord:
+        """The `-` of `>&-`, which is a token of its own: in `git >&-push` the next word is `push`."""
+        self.pos += 1
+        return ShellWord(self.pos - 1, self.pos, "-", (Part("literal", "-"),))
 
     def _read_bodies(self, *, nested: bool) -> None:
         pending, self.pending = self.pending, []
@@ -226,6 +236,8 @@ class Lexer(WordReader):
         word = self.read_word(assignable=state.assignable and not state.in_pattern)
         if word is None:
             raise Stop("a character has no meaning here")
+        if _ELEMENT.fullmatch(word.text) and self.peek() in ("<", ">"):
+            self.notes.problem("a descriptor is put into an element of an array")
         if word.plain:
             if _DESCRIPTOR.fullmatch(word.text) and (operator := self.match(_REDIRECTION)):
                 if not operator.startswith("&"):
@@ -318,3 +330,18 @@ class Lexer(WordReader):
                 evaluates = evaluates or word.text in _ARITHMETIC_TESTS
                 parts.extend(word.parts)
         fragment.tokens.append(Expression(opening.start, self.pos, tuple(parts), evaluates))
+
+
+def _loses_separator(fragment: Fragment) -> bool:
+    """True when bash runs something else than is written.
+
+    bash 5.2 prints the command line of a substitution and reads it again. The printer leaves out the first `;`
+    after a here-document, so `$(cat <<E ... E; a; b)` runs `a b`.
+    """
+    after = False
+    for token in fragment.tokens:
+        if isinstance(token, Redirect):
+            after = after or token.operator in ("<<", "<<-")
+        elif after and isinstance(token, Operator) and token.text == ";":
+            return True
+    return False

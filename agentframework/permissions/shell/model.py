@@ -17,7 +17,8 @@ class Word:
 
     `value` is the text the program receives, or None when it is known only while the line runs. `text` is how
     it was spelled. With `glob` the value still holds unexpanded `* ? [` patterns, with `tilde` it still starts
-    with an unexpanded `~`. `splits` marks an unknown word that may become any number of words, none included.
+    with an unexpanded `~`. `splits` marks an unknown word that may become any number of words, none included;
+    `foreign` one that may hold any text at all, such as the output of a command.
     """
 
     value: str | None
@@ -25,6 +26,7 @@ class Word:
     glob: bool = False
     tilde: bool = False
     splits: bool = False
+    foreign: bool = False
 
     @property
     def exact(self) -> bool:

@@ -1,14 +1,15 @@
 """The structure of a fragment, as tree-sitter-bash sees it.
 
 The grammar gets an outline instead of the text: every word is an `x`, reserved words and operators stay,
-redirections are left out. What the grammar is known to misread can then not reach it, its positions lead
-back to our tokens, and the outline is small whatever the words hold.
+newlines that end a command become `;`, redirections are left out. What the grammar is known to misread can
+then not reach it, its positions lead back to our tokens, and the outline is small whatever the words hold.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from agentframework.permissions.shell.lexer import CLOSING, OPENING, RESERVED
@@ -19,16 +20,18 @@ if TYPE_CHECKING:
 
 PREFIXES = frozenset({"time", "!", "coproc"})
 _KNOWN = RESERVED | {"in"}
-_LEFT_OUT_IN_PATTERNS = frozenset({"(", "|", "\n"})
+_LEFT_OUT_IN_PATTERNS = frozenset({"(", "|"})
+_ENDS = CLOSING | {"x", ")"}
 _MAY_FOLLOW_AT_ONCE = frozenset({"then", "do", "done", "fi", "else", "elif", "esac", "}"})
 
 
 @lru_cache(maxsize=1)
-def _parser() -> Parser:
+def _parser_factory() -> Callable[[], Parser]:
+    """Makes parsers: they cost next to nothing, and one must not be used by two threads at once."""
     import tree_sitter_bash  # noqa: PLC0415
     from tree_sitter import Language, Parser  # noqa: PLC0415
 
-    return Parser(Language(tree_sitter_bash.language()))
+    return partial(Parser, Language(tree_sitter_bash.language()))
 
 
 class Outline:
@@ -41,9 +44,10 @@ class Outline:
         self._starts: list[int] = []  # where each glyph starts in the outline
         self._owners: list[int] = []  # and the token it stands for
         self._length = 0
+        self._last = ""  # the glyph drawn last
         for index, token in enumerate(self.tokens):
             self._draw(index, token)
-        tree = _parser().parse("".join(self._text).encode())
+        tree = _parser_factory()().parse("".join(self._text).encode())
         self.root: Node = tree.root_node
 
     def span(self, node: Node) -> tuple[int, int]:
@@ -60,6 +64,7 @@ class Outline:
         self._insert(glyph)
 
     def _insert(self, glyph: str) -> None:
+        self._last = glyph
         self._text.append(glyph + " ")
         self._length += len(glyph) + 1
 
@@ -68,6 +73,9 @@ class Outline:
             case ShellWord():
                 if not (token.pattern and self._after_pattern(index)):
                     self._put(index, "x")
+            case Operator(text="\n"):
+                if not token.pattern and self._ends_command(index):
+                    self._put(index, ";")
             case Operator():
                 if not (token.pattern and token.text in _LEFT_OUT_IN_PATTERNS):
                     self._put(index, token.text)
@@ -78,6 +86,25 @@ class Outline:
             case Redirect():
                 if self._stands_alone(index):
                     self._put(index, "x")
+
+    def _ends_command(self, index: int) -> bool:
+        """Whether a newline is more than a blank; the grammar sometimes loses those that are."""
+        if self._last not in _ENDS or not self._owners or self._is_head(self._owners[-1]):
+            return False
+        while index < len(self.tokens) and isinstance(self.tokens[index], Operator):
+            index += 1
+        after = self.tokens[index] if index < len(self.tokens) else None
+        return not (isinstance(after, Keyword) and after.text == "in")
+
+    def _is_head(self, index: int) -> bool:
+        """True for the end of a pattern or of the head of a function: a body follows."""
+        token = self.tokens[index]
+        before = self.tokens[index - 1] if index else None
+        if isinstance(token, Keyword):
+            return False
+        if isinstance(token, Operator):
+            return token.pattern or (isinstance(before, Operator) and before.text == "(")
+        return isinstance(before, Keyword) and before.text == "function"
 
     def _after_pattern(self, index: int) -> bool:
         previous = self.tokens[index - 1]

@@ -12,6 +12,7 @@ from agentframework.permissions.shell.scope import Scope
 from agentframework.permissions.shell.tokens import Redirect
 
 _DESCRIPTOR = re.compile(r"[0-9]+-?|-")
+_PLAIN = re.compile(r"[\w./:@%+, -]*")
 _READING = frozenset({"<", "<>"})
 _WRITING = frozenset({">", ">>", ">|", "&>", "&>>", "<>", ">&"})
 _TEXT = frozenset({"<<", "<<-", "<<<"})
@@ -32,6 +33,19 @@ def resolve(redirect: Redirect, scope: Scope, text: str) -> Redirection:
             return Redirection(operator, None, False, False, fd, text, scope.directories)
     return Redirection(
         operator, target, operator in _READING, operator in _WRITING, fd, text, scope.directories
+    )
+
+
+def expanded_twice(redirect: Redirect, scope: Scope) -> bool:
+    """True when bash may run what the *value* of the target holds.
+
+    bash 5.2 expands the file name after `>&` a second time, so `>& '$(reboot)'` reboots.
+    """
+    if redirect.operator != ">&" or _descriptor(redirect) != 1:
+        return False
+    return any(
+        not (_PLAIN.fullmatch(word.value) if word.value is not None else not word.foreign)
+        for word in expand(redirect.target, scope)
     )
 
 

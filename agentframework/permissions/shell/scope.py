@@ -26,8 +26,13 @@ _MAX_VARIABLES = 300
 
 
 class Unknown(Enum):
-    """A value that is not known: inert ones hold no shell code (numbers, the host's environment)."""
+    """A value that is not known.
 
+    Evaluating a number or what comes from the host's environment runs nothing; `ANYTHING` may hold text from
+    elsewhere, such as the output of a command.
+    """
+
+    NUMBER = "number"
     INERT = "inert"
     ANYTHING = "anything"
 
@@ -40,7 +45,8 @@ class Scope:
     """`directories` are the possible working directories, empty when not known.
 
     `opaque`: any variable may have been changed. `volatile`: names that code elsewhere may change at any time.
-    `lost`: code elsewhere may change the directory at any time.
+    `lost`: code elsewhere may change the directory at any time. `fallback` is what a variable holds that has
+    not been set. `moved` and `blurred` tell that the directory, or any variable, has been changed since `fresh()`.
     """
 
     variables: Mapping[str, Value] = field(default_factory=dict)
@@ -48,18 +54,26 @@ class Scope:
     opaque: bool = False
     volatile: frozenset[str] = frozenset()
     lost: bool = False
+    fallback: Unknown = Unknown.INERT
+    moved: bool = False
+    blurred: bool = False
 
     def value(self, name: str) -> Value:
         if name in COUNTERS:
-            return Unknown.INERT
+            return Unknown.NUMBER
         if self.opaque or name in self.volatile or _SET_BY_THE_SHELL.fullmatch(name):
             return Unknown.ANYTHING
-        return self.variables.get(name, Unknown.INERT)
+        return self.variables.get(name, self.fallback)
 
     def inert(self, name: str) -> bool:
         """True when evaluating the value as arithmetic runs nothing."""
         value = self.value(name)
-        return bool(_NUMBER.fullmatch(value)) if isinstance(value, str) else value is Unknown.INERT
+        return bool(_NUMBER.fullmatch(value)) if isinstance(value, str) else value is not Unknown.ANYTHING
+
+    def number(self, name: str) -> bool:
+        """True when the value is a number, known or not."""
+        value = self.value(name)
+        return value.isdecimal() if isinstance(value, str) else value is Unknown.NUMBER
 
     @property
     def splits_as_usual(self) -> bool:
@@ -73,24 +87,31 @@ class Scope:
     def forget(self, names: Iterable[str]) -> Scope:
         return replace(self, variables={**self.variables, **dict.fromkeys(names, Unknown.ANYTHING)})
 
+    def counted(self, names: Iterable[str]) -> Scope:
+        """The names hold numbers that are not known."""
+        return replace(self, variables={**self.variables, **dict.fromkeys(names, Unknown.NUMBER)})
+
     def pin(self, names: Iterable[str]) -> Scope:
         """From here on these names are never known."""
         return replace(self, volatile=self.volatile.union(names))
 
     def blur(self) -> Scope:
         """From here on no variable is known."""
-        return self if self.opaque else replace(self, opaque=True)
+        return self if self.opaque and self.blurred else replace(self, opaque=True, blurred=True)
 
     def move(self, directories: tuple[str, ...]) -> Scope:
-        return replace(self, directories=() if self.lost else directories)
+        return replace(self, directories=() if self.lost else directories, moved=True)
 
     def lose(self) -> Scope:
         """From here on the directory is never known."""
-        return replace(self, directories=(), lost=True)
+        return replace(self, directories=(), lost=True, moved=True)
 
-    def child(self) -> Scope:
-        """The scope of a program this shell starts: same directory, its own variables."""
-        return Scope(directories=self.directories, opaque=True)
+    def fresh(self) -> Scope:
+        return replace(self, moved=False, blurred=False)
+
+    def child(self, *, known: bool) -> Scope:
+        """The scope of a shell this one starts; with `known`, of a bash, whose own variables can be followed."""
+        return Scope(directories=self.directories, opaque=not known, fallback=Unknown.ANYTHING)
 
 
 class Outcome(NamedTuple):
@@ -118,6 +139,9 @@ def join(first: Scope, second: Scope) -> Scope:
         first.opaque or second.opaque,
         first.volatile | second.volatile,
         first.lost or second.lost,
+        first.fallback if first.fallback is second.fallback else Unknown.ANYTHING,
+        first.moved or second.moved,
+        first.blurred or second.blurred,
     )
 
 
@@ -126,13 +150,20 @@ def _join_variables(first: Scope, second: Scope) -> Mapping[str, Value]:
         return first.variables
     joined: dict[str, Value] = {}
     for name in first.variables.keys() | second.variables.keys():
-        one = first.variables.get(name, Unknown.INERT)
-        other = second.variables.get(name, Unknown.INERT)
+        one = first.variables.get(name, first.fallback)
+        other = second.variables.get(name, second.fallback)
         if one == other:
             joined[name] = one
         else:
-            joined[name] = Unknown.INERT if first.inert(name) and second.inert(name) else Unknown.ANYTHING
+            joined[name] = weaker(first, second, name)
     return joined
+
+
+def weaker(first: Scope, second: Scope, name: str) -> Unknown:
+    """What is known of a value that is one in `first` or another in `second`."""
+    if first.number(name) and second.number(name):
+        return Unknown.NUMBER
+    return Unknown.INERT if first.inert(name) and second.inert(name) else Unknown.ANYTHING
 
 
 def _join_directories(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:

@@ -25,6 +25,7 @@ _READERS: dict[str, Callable[[Sequence[Word]], Unwrapped]] = {
     "podman-compose": special.compose,
     "eval": shells.evaluate,
     "trap": shells.trap,
+    "jobs": shells.jobs,
     "source": shells.source,
     ".": shells.source,
     **dict.fromkeys(MULTICALL, shells.multicall),

@@ -11,7 +11,9 @@ from agentframework.permissions.shell.wrappers import SHELL
 
 STDIN_SHELL = "a shell reads its commands from standard input"
 _UNREADABLE_FILE = re.compile(r"(/dev/(stdin|fd/.*|tty)|/proc/.*|-)")
-_CHANGES_THE_LANGUAGE = re.compile(r"expand_aliases|extglob|lastpipe|keyword|posix|compat.*|braceexpand")
+_CHANGES_THE_LANGUAGE = re.compile(
+    r"expand_aliases|history|histexpand|extglob|lastpipe|keyword|posix|compat.*|braceexpand|physical|cdable_vars|cdspell"
+)
 
 
 def changes_the_language(option: str | None) -> bool:
@@ -117,6 +119,14 @@ def trap(words: Sequence[Word]) -> Unwrapped:
     found = Unwrapped()
     found.add_code(words[0], Code(words[0].value or "", "", later=True))
     return found
+
+
+def jobs(words: Sequence[Word]) -> Unwrapped:
+    """`jobs -x` runs a command."""
+    if words and words[0].value == "-x":
+        return Unwrapped([Inner(tuple(words[1:]))] if words[1:] else [])
+    doubtful = any(word.foreign for word in words)
+    return Unwrapped(problems=["whether jobs runs a command is known only at run time"] if doubtful else [])
 
 
 def source(words: Sequence[Word]) -> Unwrapped:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from agentframework.permissions.shell.builtins import INTERPRETED
 from agentframework.permissions.shell.commands import CommandReader
-from agentframework.permissions.shell.disturbance import Disturbance, disturbance
+from agentframework.permissions.shell.disturbance import Disturbance, disturbance, gives_numbers
 from agentframework.permissions.shell.expand import expand
 from agentframework.permissions.shell.lexer import RESERVED
 from agentframework.permissions.shell.outline import PREFIXES, Outline
@@ -77,7 +77,9 @@ class FragmentWalker:
             outcome = handler(self, node, scope)
             self._notes.leave()
             if node.type in _REDIRECTABLE:
-                self._trailing_redirections(node, scope)
+                names = self._trailing_redirections(node, scope)
+                if names:
+                    outcome = Outcome(outcome.success.counted(names), outcome.failure.counted(names))
         prefixes = self._prefixes(self._outline.span(node)[0])
         if "coproc" in prefixes:
             return unchanged(scope)
@@ -93,17 +95,15 @@ class FragmentWalker:
             first -= 1
         return found
 
-    def _trailing_redirections(self, node: Node, scope: Scope) -> None:
-        """The redirections after a compound command are opened before anything in it runs."""
+    def _trailing_redirections(self, node: Node, scope: Scope) -> list[str]:
+        """The redirections after a compound command, opened before anything in it runs; the names they set."""
         start = end = self._outline.span(node)[1]
         while end < len(self._tokens) and isinstance(self._tokens[end], Redirect):
             end += 1
-        self._open(start, end, scope)
-
-    def _open(self, start: int, end: int, scope: Scope) -> None:
         redirects = [token for token in self._tokens[start:end] if isinstance(token, Redirect)]
         self._use(start, end)
         self._reader.open(redirects, self._text, scope)
+        return _descriptor_names(redirects)
 
     def _use(self, start: int, end: int) -> None:
         for index in range(start, end):
@@ -125,6 +125,8 @@ class FragmentWalker:
         expressions = [token for token in tokens if isinstance(token, Expression)]
         if len(words) + len(redirects) + len(expressions) != len(tokens) or (words and expressions):
             self._notes.problem(MISUNDERSTOOD)
+        if names := _descriptor_names(redirects):
+            scope = scope.counted(names)
         for expression in expressions:
             scope = self._reader.evaluate(expression, scope)
         if not words:
@@ -150,7 +152,8 @@ class FragmentWalker:
             left, operator, right = node.children
             steps.append((operator.type, right))
             node = left
-        outcome = self._statement(node, scope)
+        # anything else than three children comes from an error in the line
+        outcome = self._sequence(node.children, scope) if node.type == "list" else self._statement(node, scope)
         for operator, right in reversed(steps):
             before = outcome.success if operator == "&&" else outcome.failure
             after = self._statement(right, before)
@@ -198,7 +201,7 @@ class FragmentWalker:
         entry = changed.applied(scope)
         children = node.children
         body = children[-1]
-        condition = self._sequence(children[1:-1], entry)
+        condition = self._sequence(children[1:-1], entry.fresh())
         until = children[0].type == "until"
         after = self._statement(body, condition.failure if until else condition.success)
         self._check(changed, entry, join(condition.either, after.either))
@@ -212,11 +215,12 @@ class FragmentWalker:
         changed = self._disturbance(node)
         for token in head[1:]:
             scope = self._reader.visit(token.parts, scope)
-        entry = inside = changed.applied(scope)
+        entry = changed.applied(scope)
         if head and isinstance(head[0], Expression):
-            entry = inside = self._reader.evaluate(head[0], entry)
+            entry = self._reader.evaluate(head[0], entry)
+            inside = entry.fresh()
         else:
-            inside = self._with_variable(head, scope, entry)
+            inside = self._with_variable(head, scope, entry.fresh())
         after = self._statement(body, inside)
         self._check(changed, entry, join(inside, after.either))
         return unchanged(entry)
@@ -230,8 +234,8 @@ class FragmentWalker:
         items = [item for word in words[1:] for item in expand(word, scope)]
         if len(items) == 1 and items[0].exact:
             return entry.assign(words[0].text, items[0].value or "")
-        numbers = bool(items) and all(item.exact and (item.value or "x").isdecimal() for item in items)
-        return entry.assign(words[0].text, Unknown.INERT if numbers else Unknown.ANYTHING)
+        numbers = len(words) > 1 and all(gives_numbers(word) for word in words[1:])
+        return entry.assign(words[0].text, Unknown.NUMBER if numbers else Unknown.ANYTHING)
 
     def _case(self, node: Node, scope: Scope) -> Outcome:
         """The branches of a `case`; `;&` may lead from one into the next."""
@@ -282,6 +286,11 @@ class FragmentWalker:
     def _check(self, changed: Disturbance, before: Scope, after: Scope) -> None:
         if changed.misses(before, after):
             self._notes.problem(_FORGOTTEN)
+
+
+def _descriptor_names(redirects: Sequence[Redirect]) -> list[str]:
+    """The variables of `{name}>file`, which get the number of the descriptor."""
+    return [redirect.fd[1:-1] for redirect in redirects if redirect.fd.startswith("{")]
 
 
 _HANDLERS: dict[str, Callable[[FragmentWalker, Node, Scope], Outcome]] = {

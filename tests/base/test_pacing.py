@@ -1,7 +1,7 @@
 import asyncio
 from time import perf_counter
 
-from agentframework.loop.pacing import BUDGET_S, pacer
+from agentframework._base.pacing import BUDGET_S, pacer
 
 
 def burn(seconds: float) -> None:

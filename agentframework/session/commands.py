@@ -1,0 +1,129 @@
+"""A session's side of slash commands: what commands may see and do of it, and how one is run.
+
+Implements `agentframework.slash.CommandHost` over the session's parts. The session owns one of these and delegates
+to it; nothing here knows the session itself.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from agentframework.assembly import Parts
+from agentframework.events import UiIntent
+from agentframework.events.sink import EventSink
+from agentframework.messages import ContextState, Usage
+from agentframework.permissions import PermissionMode
+from agentframework.slash import (
+    CommandExecutor,
+    CommandInfo,
+    CommandModule,
+    CommandRegistry,
+    CommandResult,
+    PermissionOverview,
+)
+
+EXIT_INTENT = "exit"
+
+
+class SessionCommandHost:
+    """The session as its commands see it."""
+
+    def __init__(
+        self,
+        registry: CommandRegistry,
+        parts: Parts,
+        context_state: Callable[[], ContextState],
+        clear_history: Callable[[], None],
+    ) -> None:
+        self._registry = registry
+        self._parts = parts
+        self._context_state = context_state
+        self._clear_history = clear_history
+        self.usage = Usage()
+        self.exit_requested = False
+
+    @property
+    def permission_mode(self) -> PermissionMode:
+        """The mode in force."""
+        return self._parts.gate.mode
+
+    def set_permission_mode(self, mode: PermissionMode | str) -> None:
+        """Change it; takes effect for the next call that is judged."""
+        self._parts.gate.mode = mode
+
+    @property
+    def model(self) -> str:
+        """The model that answers."""
+        return self._parts.settings.model
+
+    def set_model(self, model: str) -> None:
+        """Another model of the same provider."""
+        settings = self._parts.settings
+        settings.model = settings.provider.resolve_model(model)
+
+    def get_context_state(self) -> ContextState:
+        """How full the window is."""
+        return self._context_state()
+
+    def get_usage(self) -> Usage:
+        """Tokens of all replies so far."""
+        return self.usage
+
+    def clear_conversation_history(self) -> None:
+        """Begin a new conversation."""
+        self._clear_history()
+
+    def get_permissions(self) -> PermissionOverview:
+        """Mode, rules and grants."""
+        gate = self._parts.gate
+        rules = {"allow": gate.rules.allow, "ask": gate.rules.ask, "deny": gate.rules.deny}
+        texts = {effect: tuple(rule.text for rule in found) for effect, found in rules.items()}
+        return PermissionOverview(gate.mode, texts, gate.grants)
+
+    def clear_grants(self) -> None:
+        """Ask again about everything."""
+        self._parts.gate.clear_grants()
+
+    def list_commands(self) -> Sequence[CommandInfo]:
+        """All commands."""
+        return [command.info for command in self._registry]
+
+    def list_tools(self) -> Sequence[str]:
+        """Names of the tools offered."""
+        return self._parts.catalog.names
+
+    def request_exit(self) -> None:
+        """Noted; the session ends when the command has returned."""
+        self.exit_requested = True
+
+
+class SessionCommands:
+    """The commands of one session. Raises `ConfigurationError` if two modules bring the same name."""
+
+    def __init__(
+        self,
+        modules: Iterable[CommandModule],
+        parts: Parts,
+        sink: EventSink,
+        *,
+        context_state: Callable[[], ContextState],
+        clear_history: Callable[[], None],
+        is_executing: Callable[[], bool],
+    ) -> None:
+        registry = CommandRegistry(modules)
+        self._sink = sink
+        self.host = SessionCommandHost(registry, parts, context_state, clear_history)
+        self._executor = CommandExecutor(registry, self.host, is_executing)
+
+    def count(self, usage: Usage) -> None:
+        """Add a reply's usage."""
+        self.host.usage = self.host.usage + usage
+
+    async def execute(self, name: str, args: str) -> CommandResult | None:
+        """Run a command and emit its intents, ``exit`` among them if it asked for the end."""
+        result = await self._executor.execute(name, args)
+        if result is None:
+            return None
+        asked = (EXIT_INTENT,) if self.host.exit_requested and EXIT_INTENT not in result.ui_intents else ()
+        intents = (*result.ui_intents, *asked)
+        for intent in intents:
+            self._sink.emit(UiIntent, intent, None)
+        return CommandResult(result.message, result.success, result.data, intents)
