@@ -13,7 +13,9 @@ from typing import Protocol
 
 MAX_SESSIONS = 1_000
 MAX_FILES = 10_000
-_LOCKS = 64
+
+# For the whole process: two sessions that write one file must not overtake each other either.
+_WRITERS = tuple(threading.Lock() for _ in range(64))
 
 
 class Digest(Protocol):
@@ -45,7 +47,6 @@ class FileLedger:
     def __init__(self) -> None:
         self._sessions: OrderedDict[str, OrderedDict[str, bytes]] = OrderedDict()
         self._lock = threading.Lock()
-        self._writers = tuple(threading.Lock() for _ in range(_LOCKS))
 
     def remember(self, session_id: str, path: str, digest: bytes) -> None:
         """This session has now seen all of this content."""
@@ -77,5 +78,5 @@ class FileLedger:
     @contextmanager
     def writing(self, path: str) -> Iterator[None]:
         """One writer of a path at a time: between reading a file and replacing it, no other tool of ours may."""
-        with self._writers[hash(path) % _LOCKS]:
+        with _WRITERS[hash(path) % len(_WRITERS)]:
             yield

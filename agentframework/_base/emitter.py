@@ -168,7 +168,7 @@ class _Subscription(Generic[E]):
         except (Exception, asyncio.CancelledError) as error:
             if _is_deliberate(error):
                 raise
-            self._emitter.report(self.listener, event, error)
+            self._emitter.report(self, event, error)
             return
         if inspect.isawaitable(outcome):
             self._start(self._finish(outcome, event))
@@ -182,7 +182,7 @@ class _Subscription(Generic[E]):
         except (Exception, asyncio.CancelledError) as error:
             if _is_deliberate(error):
                 raise
-            self._emitter.report(self.listener, event, error)
+            self._emitter.report(self, event, error)
 
     def _enqueue(self, event: E) -> None:
         if self._buffer is None:
@@ -254,7 +254,7 @@ class EventEmitter(Generic[E]):
         self._on_undelivered = on_undelivered
         self._buffer_limit = buffer_limit
         self._registry: Any = None  # made for the first listener: most emitters have none
-        # The listeners are kept, because the id of one that is gone may be given to another.
+        # Kept while they are registered, because the id of one that is gone may be given to another.
         self._reported: dict[int, Callable[..., Any]] = {}
         self._subscriptions: dict[tuple[str, Any], _Subscription[E]] = {}
         self._routes: dict[str, tuple[Callable[[E], None], ...]] = {}
@@ -288,6 +288,7 @@ class EventEmitter(Generic[E]):
         if subscription is not None:
             self._registry.remove_listener(_key(name), subscription)
             self._reroute(name)
+            self._reported.pop(id(subscription.listener), None)
 
     def has_listeners(self, name: str) -> bool:
         """True if somebody registered for exactly this event (a reader of `stream` does not count)."""
@@ -314,12 +315,14 @@ class EventEmitter(Generic[E]):
         if interrupt is not None:
             raise interrupt
 
-    def report(self, listener: Callable[..., Any], event: E, error: BaseException) -> None:
+    def report(self, subscription: _Subscription[E], event: E, error: BaseException) -> None:
         """Tell the fault channel, once per listener."""
         self._on_undelivered(event)
+        listener = subscription.listener
         if id(listener) in self._reported:
             return
-        self._reported[id(listener)] = listener
+        if not subscription.once:
+            self._reported[id(listener)] = listener
         name = getattr(listener, "__qualname__", None) or repr(listener)
         self._registry.emit("error", ListenerFault(name, event.type, error))
 

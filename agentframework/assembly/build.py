@@ -40,6 +40,7 @@ class ModelSettings:
     effort: str | None
     temperature: float | None
     max_output_tokens: int | None
+    raw_events: bool
     session_id: str
     catalog: ToolCatalog
 
@@ -54,6 +55,7 @@ class ModelSettings:
             effort=self.effort,
             temperature=self.temperature,
             session_id=self.session_id,
+            raw_events=self.raw_events,
         )
 
     def current(self) -> tuple[Provider, str]:
@@ -88,22 +90,7 @@ def build(
     """
     sandbox = LocalSandbox(options.cwd, options.tools.additional_directories)
     catalog = _catalog(options.tools)
-    model = options.model
-    settings = ModelSettings(
-        provider=model.provider,
-        model=model.provider.resolve_model(model.model or model.provider.default_model),
-        system=compose_system_prompt(
-            sandbox.roots[0],
-            catalog.names,
-            replace=options.system_prompt,
-            append=options.append_system_prompt,
-        ),
-        effort=model.effort,
-        temperature=model.temperature,
-        max_output_tokens=model.max_output_tokens,
-        session_id=options.session_id,
-        catalog=catalog,
-    )
+    settings = _settings(options, sandbox, catalog)
     engine = hook_engine(
         options.hooks,
         sink,
@@ -120,15 +107,7 @@ def build(
         prompts=prompts,
         sink=sink,
         hooks=hooks if hooks.has(HookEvent.PRE_TOOL_USE) else None,
-        options=GateOptions(
-            home=_home(),
-            tool_names=lambda: catalog.names,
-            max_tool_argument_bytes=options.limits.max_tool_argument_bytes,
-            read_only_commands=options.permissions.read_only_commands,
-            protected=[str(path) for path in options.permissions.protected_paths],
-            classifier=ProviderClassifier(_judging_model(options.permissions.auto_mode, settings)),
-            classifier_deadline_s=(options.permissions.auto_mode or AutoMode()).deadline_s,
-        ),
+        options=_gate_options(options, settings),
     )
     rounds = ToolRounds(
         catalog,
@@ -151,6 +130,26 @@ def build(
     return Parts(settings, catalog, sandbox, prompts, gate, engine, loop)
 
 
+def _settings(options: AssemblyOptions, sandbox: LocalSandbox, catalog: ToolCatalog) -> ModelSettings:
+    model = options.model
+    return ModelSettings(
+        provider=model.provider,
+        model=model.provider.resolve_model(model.model or model.provider.default_model),
+        system=compose_system_prompt(
+            sandbox.roots[0],
+            catalog.names,
+            replace=options.system_prompt,
+            append=options.append_system_prompt,
+        ),
+        effort=model.effort,
+        temperature=model.temperature,
+        max_output_tokens=model.max_output_tokens,
+        raw_events=model.raw_events,
+        session_id=options.session_id,
+        catalog=catalog,
+    )
+
+
 def _catalog(options: ToolOptions) -> ToolCatalog:
     defaults = builtin_tools() if options.default_tools is None else options.default_tools
     return ToolCatalog([*defaults, *options.additional_tools])
@@ -167,6 +166,19 @@ def _rules(options: PermissionOptions, sandbox: LocalSandbox, catalog: ToolCatal
         home=_home(),
     )
     return replace(rules, warnings=(*rules.warnings, *rules.unknown_tools(catalog.names)))
+
+
+def _gate_options(options: AssemblyOptions, settings: ModelSettings) -> GateOptions:
+    permissions = options.permissions
+    return GateOptions(
+        home=_home(),
+        tool_names=lambda: settings.catalog.names,
+        max_tool_argument_bytes=options.limits.max_tool_argument_bytes,
+        read_only_commands=permissions.read_only_commands,
+        protected=[str(path) for path in permissions.protected_paths],
+        classifier=ProviderClassifier(_judging_model(permissions.auto_mode, settings)),
+        classifier_deadline_s=(permissions.auto_mode or AutoMode()).deadline_s,
+    )
 
 
 def _judging_model(auto: AutoMode | None, settings: ModelSettings) -> Callable[[], tuple[Provider, str]]:

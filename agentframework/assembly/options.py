@@ -27,6 +27,7 @@ class ModelOptions:
     effort: str | None = None
     temperature: float | None = None
     max_output_tokens: int | None = None
+    raw_events: bool = False
 
     def __post_init__(self) -> None:
         if self.effort is not None and self.effort not in EFFORTS:

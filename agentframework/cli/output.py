@@ -36,13 +36,29 @@ def output_error(error: OSError) -> OutputError:
 
 
 def write_stderr(data: bytes) -> None:
-    """Write ``data`` if anybody can read it; a closed stderr, or one that nobody reads for a second, is given up."""
+    """Write ``data`` if anybody can read it; a stderr that is closed, or read by nobody for a second, is given up."""
     try:
         view = memoryview(data)
-        while view and writable(2, STDERR_PATIENCE_S):
+        while view and _stderr.takes_more():
             view = view[os.write(2, view[: select.PIPE_BUF]) :]
     except OSError:
         return
+
+
+class _Stderr:
+    """Waits a second for a reader who reads nothing, once; after that only what has room is written."""
+
+    def __init__(self) -> None:
+        self._patience_s = STDERR_PATIENCE_S
+
+    def takes_more(self) -> bool:
+        if writable(2, self._patience_s):
+            return True
+        self._patience_s = 0.0
+        return False
+
+
+_stderr = _Stderr()
 
 
 def writable(descriptor: int, wait_s: float = 0.0) -> bool:

@@ -81,7 +81,7 @@ def _explain(found: argparse.Namespace) -> dict[str, Any]:
     from agentframework.sandbox import LocalSandbox  # noqa: PLC0415
     from agentframework.tools import Tool  # noqa: PLC0415
 
-    sandbox = LocalSandbox(found.cwd or os.getcwd())
+    sandbox = LocalSandbox(found.cwd or _here())
     home = os.path.expanduser("~")
     home = home if os.path.isabs(home) else None
     texts = PermissionRules(allow=split_rules(found.allow), deny=split_rules(found.deny), ask=split_rules(found.ask))
@@ -113,6 +113,13 @@ def _explain(found: argparse.Namespace) -> dict[str, Any]:
         "steps": [{"stage": step.name, "said": step.said} for step in explained.steps],
         "warnings": list(rules.warnings),
     }
+
+
+def _here() -> str:
+    try:
+        return os.getcwd()
+    except OSError as error:
+        raise ConfigurationError(f"the current directory cannot be used ({error.strerror}); use --cwd") from error
 
 
 def _arguments(text: str, key: str | None, schema: Mapping[str, Any]) -> dict[str, Any]:

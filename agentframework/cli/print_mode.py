@@ -44,7 +44,7 @@ class _PrintMode:
     def run(self) -> int:
         """The exit code: a signal's if one came, else that of what went wrong, else the run's."""
         try:
-            code = self._run()
+            return self._run()
         except Interrupted:
             code = self._end("interrupted", None, EXIT_ERROR)
         except BrokenOutputError:
@@ -104,11 +104,13 @@ class _PrintMode:
         with self._signals.stopping(asyncio.get_running_loop(), self._stop, self._say_last_words):
             try:
                 code = await work(runner)
+                # The record is written: a signal that comes later must not contradict it.
+                code = self._signals.exit_code or code
             finally:
                 unwatch()
                 await session.shutdown()
                 await provider.aclose()
-        if self._reader_gone:
+        if self._reader_gone and not self._signals.exit_code:
             raise BrokenOutputError("the reader of stdout is gone")
         return code
 

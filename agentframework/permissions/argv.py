@@ -14,6 +14,14 @@ SHORTEST_LONG = 3  # `--` and one letter
 
 
 @dataclass(frozen=True, slots=True)
+class Named:
+    """A word that names a file a program uses. ``whole``: with everything below it."""
+
+    word: Word
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Syntax:
     """Options with an operand: letters, and long names with their dashes. ``attached``: only if it is attached."""
 

@@ -56,8 +56,9 @@ class Case:
 
     @cached_property
     def through(self) -> Through | None:
-        """The shell line with everything it runs besides what it spells out."""
-        return None if self.subject.line is None else seen_through(self.subject.line)
+        """The command line with everything it runs besides what it spells out."""
+        line = self.subject.line or self.subject.runs
+        return None if line is None else seen_through(line)
 
     @cached_property
     def _readings(self) -> tuple[Reading, ...]:
@@ -79,7 +80,7 @@ class Case:
         return (Match.NO, None) if doubtful is None else (Match.MAYBE, doubtful)
 
     def _restricts(self, rule: Rule) -> Match:
-        if self.through is None:
+        if self.subject.line is None or self.through is None:
             return restricts(rule, self.subject)
         if isinstance(rule.scope, PathScope):
             return Match.MAYBE if self._files is None else restricts_files(rule, self._files)

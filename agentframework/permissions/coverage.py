@@ -8,10 +8,14 @@ from agentframework.permissions.shell_permit import Coverage, cover, permits_com
 from agentframework.permissions.subject import Subject
 
 READ_ONLY = "the read-only commands"
+# A longer line is no ordinary one: looking for a permission for each of its parts would take too long.
+_MOST_WORDS = 20_000
 
 
 def coverage_of(policy: Policy, subject: Subject, line: CommandLine) -> Coverage:
     """What permits the commands of a line; those of the read-only set are covered by ``READ_ONLY``."""
+    if sum(len(command.argv) for command in line.commands) > _MOST_WORDS:
+        return Coverage(missing=list(line.commands[:1]))
     rules = [rule for rule in (*policy.rules.allow, *policy.grants.rules) if rule.names(subject.tool_name)]
 
     def permitting(command: SimpleCommand) -> str | None:

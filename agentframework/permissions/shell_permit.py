@@ -57,7 +57,9 @@ def literal_text(command: SimpleCommand) -> str | None:
     words = (*command.argv, *(item.value for item in command.assignments))
     if not all(word.exact for word in words):
         return None
-    return " ".join(map(_quoted, (*as_words(command.assignments), *command.argv)))
+    # Variables that change nothing need no mention, others stand as they were spelled.
+    told = [] if all(map(changes_nothing, command.assignments)) else as_words(command.assignments)
+    return " ".join((*(word.text for word in told), *map(_quoted, command.argv)))
 
 
 def permits_command(rule: Rule, command: Permittable | None) -> bool:

@@ -18,6 +18,10 @@ from agentframework.permissions.through import Through
 _GIT_ALIAS = Word(None, "...", splits=True)
 # Comparing unknown words with patterns takes time; in a longer line only what stands before them counts.
 _LONGEST_COMPARED = 5_000
+# Of commands that are very many words together only the first ones are looked at; the rest may be anything.
+_MOST_WORDS = 20_000
+_MOST_WORDS_EACH = 40
+_REST = Word(None, "...", splits=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +39,21 @@ class Reading:
 def readings_of(through: Through) -> tuple[Reading, ...]:
     """What the commands of a line look like to restrictions, each different one once."""
     compare = len(through.line.text) <= _LONGEST_COMPARED
-    certain = (_reading(command, compare) for command in through.line.commands)
-    doubtful = (replace(_reading(command, compare), doubtful=True) for command in through.doubtful)
+    listed = through.line.commands
+    most = None if sum(len(command.argv) for command in listed) <= _MOST_WORDS else _MOST_WORDS_EACH
+    certain = (_reading(command, compare, most) for command in listed)
+    guesses = (*through.doubtful, *through.guessed)
+    doubtful = (replace(_reading(command, compare, most), doubtful=True) for command in guesses)
     return tuple(dict.fromkeys((*certain, *doubtful)))
 
 
-def _reading(command: SimpleCommand, compare: bool) -> Reading:
+def _reading(command: SimpleCommand, compare: bool, most: int | None) -> Reading:
     texts: set[str] = set()
     uncertain: set[tuple[Piece, ...]] = set()
-    for words in _spellings(command):
+    for spelled in _spellings(command):
+        words = spelled[:most]
+        if len(words) < len(spelled):
+            words = (*words, _REST)
         texts.update((" ".join(map(text_of, words)), " ".join(word.text for word in words)))
         if any(word.value is None or word.glob for word in words):
             pieces = _with_gaps(words)

@@ -55,12 +55,14 @@ def family_of_tool(tool: Tool) -> Family:
 class Surroundings:
     """Where calls take effect: the sandbox, the shell's present directory (None: not known), the home directory.
 
-    Made anew for each judgement: what it has looked up on disk it does not look up again.
+    ``plain_wildcards`` False: wildcards of the shell may stand for more than usual. Made anew for each judgement:
+    what it has looked up on disk it does not look up again.
     """
 
     sandbox: Sandbox
     shell_directory: str | None
     home: str | None
+    plain_wildcards: bool = True
     _known: dict[tuple[str, str], PathForms] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
@@ -87,7 +89,8 @@ class Subject:
     """One call, prepared for matching.
 
     ``value`` is the key argument (None if the call has none), ``key`` its name (None if the tool declares none).
-    ``paths`` are the files named, ``line`` the parsed command of a shell call.
+    ``paths`` are the files named, ``line`` the parsed command of a shell call. ``runs`` is the same for another tool
+    that executes what its argument ``command`` says: rules take it as text, safeguards look into it.
     """
 
     tool_name: str
@@ -99,6 +102,7 @@ class Subject:
     around: Surroundings
     paths: tuple[PathForms, ...] = ()
     line: CommandLine | None = None
+    runs: CommandLine | None = None
 
 
 def subject_of(tool: Tool, arguments: Mapping[str, Any], around: Surroundings) -> Subject:
@@ -113,19 +117,28 @@ def subject_of(tool: Tool, arguments: Mapping[str, Any], around: Surroundings) -
     value = arguments.get(key) if key is not None else None
     paths: tuple[PathForms, ...] = ()
     line: CommandLine | None = None
+    runs: CommandLine | None = None
     if family is Family.SHELL and isinstance(value, str):
         line = parse_command_line(value, cwd=around.shell_directory)
-        if _sets_home(line):
-            around = replace(around, home=None)
+        around = _as_changed_by(line, around)
     elif family in (Family.READ, Family.EDIT):
         paths = tuple(around.forms(path) for path in _named_paths(tool.name, value, arguments))
-    return Subject(tool.name, family, profile.risk_class, key, value, arguments, around, paths, line)
+    elif key == "command" and isinstance(value, str) and profile.risk_class is RiskClass.EXECUTE:
+        runs = parse_command_line(value, cwd=around.cwd)
+        around = _as_changed_by(runs, around)
+    return Subject(tool.name, family, profile.risk_class, key, value, arguments, around, paths, line, runs)
 
 
-def _sets_home(line: CommandLine) -> bool:
-    """True if a ``~`` on the line may mean another place."""
+def _as_changed_by(line: CommandLine, around: Surroundings) -> Surroundings:
+    """Without what the line itself changes: the home directory, and what wildcards stand for."""
     given = (assignment for command in line.commands for assignment in command.assignments)
-    return any(assignment.name == "HOME" for assignment in (*line.assignments, *given))
+    names = {assignment.name for assignment in (*line.assignments, *given)}
+    if "HOME" in names:
+        around = replace(around, home=None)
+    options = (command for command in line.commands if command.name == "shopt")
+    if "GLOBIGNORE" in names or any("glob" in (word.value or "glob") for one in options for word in one.arguments):
+        around = replace(around, plain_wildcards=False)
+    return around
 
 
 def _named_paths(name: str, value: Any, arguments: Mapping[str, Any]) -> list[str]:

@@ -7,11 +7,14 @@ former starts is not looked up: every word is taken as a start, and what is foun
 
 import re
 import shlex
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from agentframework.permissions.argv import Syntax, part, read_arguments
 from agentframework.permissions.git_words import split_git
+from agentframework.permissions.reads import is_interpreter, literals_in
 from agentframework.permissions.scripts import run_by_awk, run_by_sed
 from agentframework.permissions.shell import parse_command_line
 from agentframework.permissions.shell.model import Assignment, CommandLine, Redirection, SimpleCommand, Word
@@ -45,6 +48,7 @@ _UNREAD_SETTING = re.compile(
 _SYSTEM = re.compile(r"/(usr/(local/)?)?s?bin/[^/]+")
 _INERT = re.compile(r"|true|false|0|1|:|cat|less( -\w+)?|more|vi|vim|nano|/dev/null|never|cache|store")
 _MOST_STARTS = 20
+_MOST_WORDS = 200
 _MOST_READ = 100
 _MOST_LEVELS = 3
 _NOT_KNOWN = '"$_"'  # in a line of code: a parameter that never has a known value
@@ -56,6 +60,7 @@ class _Reading:
 
     commands: list[SimpleCommand] = field(default_factory=list[SimpleCommand])
     doubtful: list[SimpleCommand] = field(default_factory=list[SimpleCommand])
+    guessed: list[SimpleCommand] = field(default_factory=list[SimpleCommand])
     redirections: list[Redirection] = field(default_factory=list[Redirection])
     unresolved: list[str] = field(default_factory=list[str])
     read: int = 0
@@ -69,19 +74,26 @@ class _Reading:
 
 @dataclass(frozen=True, slots=True)
 class Through:
-    """``line`` with what its commands run for certain; ``doubtful`` are commands that may be run."""
+    """``line`` with what its commands run for certain; ``doubtful`` are commands that may be run, ``guessed`` are read
+    out of texts in the code of another language."""
 
     line: CommandLine
     doubtful: tuple[SimpleCommand, ...] = ()
+    guessed: tuple[SimpleCommand, ...] = ()
 
 
-def seen_through(line: CommandLine) -> Through:
-    """``line`` with everything that its commands may run in ways that it does not show."""
+def seen_through(line: CommandLine, *, folds_case: bool = sys.platform == "darwin") -> Through:
+    """``line`` with everything that its commands may run in ways that it does not show.
+
+    ``folds_case``: the file system finds ``rm`` under the name ``RM`` too.
+    """
     found = _Reading()
-    _look(line.commands, found, 0)
+    if folds_case:
+        found.commands += _in_lower_case(line.commands)
+    _look([*line.commands, *found.commands], found, 0)
     for assignment in line.assignments:
         _read(_of_variable(assignment), None, found, 0)
-    if not (found.commands or found.doubtful or found.unresolved):
+    if not (found.commands or found.doubtful or found.guessed or found.unresolved):
         return Through(line)
     whole = replace(
         line,
@@ -89,7 +101,14 @@ def seen_through(line: CommandLine) -> Through:
         redirections=(*line.redirections, *found.redirections),
         unresolved=(*line.unresolved, *found.unresolved),
     )
-    return Through(whole, tuple(found.doubtful))
+    return Through(whole, tuple(found.doubtful), tuple(found.guessed))
+
+
+def _in_lower_case(commands: Iterable[SimpleCommand]) -> Iterator[SimpleCommand]:
+    for command in commands:
+        name = command.name
+        if name is not None and name != name.lower():
+            yield replace(command, argv=(Word(name.lower(), command.program.text), *command.arguments))
 
 
 def _look(commands: Sequence[SimpleCommand], found: _Reading, level: int) -> None:
@@ -103,6 +122,9 @@ def _look(commands: Sequence[SimpleCommand], found: _Reading, level: int) -> Non
             _read(reader(command.arguments), command, found, level)
         if name in RUNNERS or _LOADER.fullmatch(name) or _first(command.arguments) in _RUNNING.get(name, ()):
             _guess(command, found)
+        elif is_interpreter(name):
+            for text in islice(literals_in(command.arguments), _MOST_STARTS):
+                found.guessed += parse_command_line(text, cwd=command.cwd).commands
         elif "/" in (command.program.value or "") and not _SYSTEM.match(command.program.value or ""):
             _guess_of_stranger(command, found)
 
@@ -130,9 +152,10 @@ def _guess(command: SimpleCommand, found: _Reading) -> None:
     """Every word of a command that runs others may be where the other one starts, or be all of it."""
     words = command.arguments
     starts = [at for at, word in enumerate(words) if word.value is not None and not word.value.startswith("-")]
-    if len(starts) > _MOST_STARTS:
-        found.unresolved.append(f"what {command.name} runs is known only at run time")
-    for at in starts[:_MOST_STARTS]:
+    if len(starts) > _MOST_STARTS or len(words) > _MOST_WORDS:
+        found.unresolved.append(f"what {command.name} runs is too long to be read")
+        return
+    for at in starts:
         if found.full():
             return
         value = words[at].value or ""

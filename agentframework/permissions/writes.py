@@ -10,19 +10,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from agentframework.permissions.argv import Syntax, part, read_arguments
+from agentframework.permissions.argv import Named, Syntax, part, read_arguments
+from agentframework.permissions.git_words import split_git
 from agentframework.permissions.scripts import files_of_awk, files_of_sed
 from agentframework.permissions.shell.model import SimpleCommand, Word
 
+_FARTHEST = 50
+_LONGEST_BUNDLE = 100
 HERE = Word(".", ".")
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """A word that names what is written. ``whole``: with everything below it."""
-
-    word: Word
-    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +74,7 @@ WRITERS: dict[str, Writer] = {
     "chattr": Writer(operands="rest", whole=True),
     "tee": Writer(operands="all", whole=True),
     "sponge": _ALL,
-    "ed": _ALL,
+    "ed": _ALL, "ex": Writer(operands="all", values="cS"),
     "vi": Writer(operands="all", values="cS", whole=True),
     "vim": Writer(operands="all", values="cS", whole=True),
     "nvim": Writer(operands="all", values="cS", whole=True),
@@ -120,10 +115,15 @@ _SED = Syntax("efl", ("--expression", "--file", "--line-length"), attached="i")
 _PERL = Syntax("eEIMm", attached="iCdDF0lx")
 _AWK = Syntax("fFivlE", ("--file", "--field-separator", "--include", "--assign", "--load", "--exec"))
 _COPY = Syntax("tSgmo", (*_TARGET, "--suffix", "--group", "--mode", "--owner"))
+_GIT = Syntax("obBme", ("--output", "--output-directory", "--separate-git-dir", "--source", "--exclude", "--branch"))
+_GIT_LOOKS = frozenset({
+    "blame", "cat-file", "describe", "diff", "grep", "log", "ls-files", "ls-tree", "rev-list", "rev-parse", "shortlog",
+    "show", "status",
+})  # fmt: skip
 _TAR = Syntax("fCbTXKNVgHIFL", ("--file", "--directory", "--exclude", "--exclude-from", "--files-from", "--transform"))
 
 
-def written_by(command: SimpleCommand) -> Iterator[Written]:
+def written_by(command: SimpleCommand) -> Iterator[Named]:
     """What the program itself writes; its redirections are not among it."""
     name = command.name
     if name is None:
@@ -134,15 +134,15 @@ def written_by(command: SimpleCommand) -> Iterator[Written]:
         yield from _by_table(writer, command.arguments)
     elif name not in _NO_OUTPUT_OPTION:
         found = read_arguments(command.arguments, _OUTPUT)
-        yield from map(Written, found.values("-o", "-O", "--output", "--output-document", "--output-file"))
+        yield from map(Named, found.values("-o", "-O", "--output", "--output-document", "--output-file"))
         following = zip(command.arguments, command.arguments[1:], strict=False)
-        yield from (Written(word) for before, word in following if before.value == "-out")
+        yield from (Named(word) for before, word in following if before.value == "-out")
 
 
-def _by_table(writer: Writer, words: Sequence[Word]) -> Iterator[Written]:
+def _by_table(writer: Writer, words: Sequence[Word]) -> Iterator[Named]:
     found = read_arguments(words, writer.syntax)
     for word in found.values(*(f"-{letter}" for letter in writer.files), *writer.long_files):
-        yield Written(word, writer.whole)
+        yield Named(word, writer.whole)
     operands = found.operands
     match writer.operands:
         case "last":
@@ -159,7 +159,7 @@ def _by_table(writer: Writer, words: Sequence[Word]) -> Iterator[Written]:
             pass
     for word in operands:
         if word.value != "-":
-            yield Written(word, writer.whole)
+            yield Named(word, writer.whole)
 
 
 def _is_remote(words: Sequence[Word]) -> bool:
@@ -167,28 +167,28 @@ def _is_remote(words: Sequence[Word]) -> bool:
     return any(":" in (word.value or "").partition("/")[0] for word in words)
 
 
-def _copied(words: Sequence[Word]) -> Iterator[Written]:
+def _copied(words: Sequence[Word]) -> Iterator[Named]:
     """cp and install: the last operand, or the directory of ``-t``; all, where links are made or directories."""
     found = read_arguments(words, _COPY)
     directories = found.values("-t", *_TARGET)
     everything = found.has("-l", "--link", "-s", "--symbolic-link", "-d", "--directory")
     for word in directories or found.operands[-1:]:
-        yield Written(word)
+        yield Named(word)
     if everything:
-        yield from map(Written, found.operands)
+        yield from map(Named, found.operands)
 
 
-def _linked(words: Sequence[Word]) -> Iterator[Written]:
+def _linked(words: Sequence[Word]) -> Iterator[Named]:
     """ln: the link, and what it leads to, which can be written through it from then on."""
     found = read_arguments(words, _COPY)
     directories = found.values("-t", *_TARGET)
     several = bool(directories) or len(found.operands) > 1
     links = directories or (found.operands[-1:] if several else [HERE])
     targets = found.operands if directories or not several else found.operands[:-1]
-    yield from map(Written, links)
+    yield from map(Named, links)
     symbolic = found.has("-s", "--symbolic") and not found.has("-r", "--relative")
     for target in targets:
-        yield Written(_seen_from(target, links[-1], inside=bool(directories) or not several) if symbolic else target)
+        yield Named(_seen_from(target, links[-1], inside=bool(directories) or not several) if symbolic else target)
 
 
 def _seen_from(target: Word, link: Word, *, inside: bool) -> Word:
@@ -201,47 +201,50 @@ def _seen_from(target: Word, link: Word, *, inside: bool) -> Word:
     return replace(target, value=os.path.join(directory, target.value), tilde=link.tilde)
 
 
-def _edited_by_sed(words: Sequence[Word]) -> Iterator[Written]:
+def _edited_by_sed(words: Sequence[Word]) -> Iterator[Named]:
     found = read_arguments(words, _SED)
     if found.has("-i", "--in-place"):
         scripted = found.has("-e", "--expression", "-f", "--file")
-        yield from map(Written, found.operands if scripted else found.operands[1:])
-    yield from map(Written, files_of_sed(words, "wW"))
+        yield from map(Named, found.operands if scripted else found.operands[1:])
+    yield from map(Named, files_of_sed(words, "wW"))
 
 
-def _edited_by_perl(words: Sequence[Word]) -> Iterator[Written]:
+def _edited_by_perl(words: Sequence[Word]) -> Iterator[Named]:
     found = read_arguments(words, _PERL)
     if found.has("-i"):
-        yield from map(Written, found.operands if found.has("-e", "-E") else found.operands[1:])
+        yield from map(Named, found.operands if found.has("-e", "-E") else found.operands[1:])
 
 
-def _edited_by_awk(words: Sequence[Word]) -> Iterator[Written]:
+def _edited_by_awk(words: Sequence[Word]) -> Iterator[Named]:
     found = read_arguments(words, _AWK)
     if any(word.value == "inplace" for word in found.values("-i", "--include")):
-        yield from map(Written, found.operands if found.has("-f", "--file") else found.operands[1:])
-    yield from map(Written, files_of_awk(words, ">"))
+        yield from map(Named, found.operands if found.has("-f", "--file") else found.operands[1:])
+    yield from map(Named, files_of_awk(words, ">"))
 
 
-def _edited_by_yq(words: Sequence[Word]) -> Iterator[Written]:
+def _edited_by_yq(words: Sequence[Word]) -> Iterator[Named]:
     found = read_arguments(words, Syntax("IopS", attached="s"))
     if found.has("-i", "--inplace", "--in-place"):
-        yield from map(Written, found.operands[1:])
+        yield from map(Named, found.operands[1:])
 
 
-def _copied_by_dd(words: Sequence[Word]) -> Iterator[Written]:
+def _copied_by_dd(words: Sequence[Word]) -> Iterator[Named]:
     for word in words:
         if word.value is None or word.value.startswith("of="):
-            yield Written(word if word.value is None else part(word, 3))
+            yield Named(word if word.value is None else part(word, 3))
 
 
-def _packed_by_tar(words: Sequence[Word]) -> Iterator[Written]:
+def _packed_by_tar(words: Sequence[Word]) -> Iterator[Named]:
     """tar: the archive where one is made, else the directory it is unpacked into."""
+    if words and len(words[0].text) > _LONGEST_BUNDLE:
+        yield Named(Word(None, words[0].text[:_LONGEST_BUNDLE]))
+        return
     found = read_arguments(_with_dashes(words), _TAR)
     if found.has("-c", "-r", "-u", "-A", "--create", "--append", "--update", "--delete", "--concatenate"):
-        yield from (Written(word) for word in found.values("-f", "--file") if word.value != "-")
+        yield from (Named(word) for word in found.values("-f", "--file") if word.value != "-")
     elif found.has("-x", "--extract", "--get"):
         for word in found.values("-C", "--directory") or [HERE]:
-            yield Written(word, whole=True)
+            yield Named(word, whole=True)
 
 
 def _with_dashes(words: Sequence[Word]) -> list[Word]:
@@ -258,14 +261,36 @@ def _with_dashes(words: Sequence[Word]) -> list[Word]:
     return found + rest
 
 
-def _written_by_find(words: Sequence[Word]) -> Iterator[Written]:
+def _written_by_git(words: Sequence[Word]) -> Iterator[Named]:
+    """git: what output options name, new working trees, and a folder elsewhere that is worked on."""
+    leading, subcommand, rest = split_git(words)
+    name = "" if subcommand is None else subcommand.value or ""
+    found = read_arguments(rest, _GIT)
+    yield from map(Named, found.values("--output", "--output-directory", "--separate-git-dir"))
+    if name in ("archive", "format-patch"):
+        yield from map(Named, found.values("-o"))
+    if name in ("clone", "init"):
+        yield from (Named(word, whole=True) for word in found.operands[1 if name == "clone" else 0 :][:1])
+    elif (name, found.operands[:1] and found.operands[0].value) in (("worktree", "add"), ("bundle", "create")):
+        yield from (Named(word, whole=True) for word in found.operands[1:2])
+    elif name in ("rm", "mv"):
+        yield from (Named(word, whole=True) for word in found.operands)
+    elif name in ("checkout", "restore", "clean") and found.plain != 0:
+        yield from (Named(word) for word in found.operands[found.plain or 0 :] if found.plain or name != "checkout")
+    if name and name not in _GIT_LOOKS:
+        for before, word in zip(leading, leading[1:], strict=False):
+            if before.value in ("-C", "--work-tree"):
+                yield Named(word, whole=True)
+
+
+def _written_by_find(words: Sequence[Word]) -> Iterator[Named]:
     """find: what ``-fprint`` and its like name, and all below its starting points with ``-delete``."""
     for before, word in zip(words, words[1:], strict=False):
         if before.value in ("-fls", "-fprint", "-fprint0", "-fprintf"):
-            yield Written(word)
+            yield Named(word)
     if any(word.value == "-delete" for word in words):
         for word in starting_points(words):
-            yield Written(word, whole=True)
+            yield Named(word, whole=True)
 
 
 def starting_points(words: Sequence[Word]) -> list[Word]:
@@ -281,11 +306,12 @@ def starting_points(words: Sequence[Word]) -> list[Word]:
     return found or [HERE]
 
 
-_SPECIAL: dict[str, Callable[[Sequence[Word]], Iterator[Written]]] = {
+_SPECIAL: dict[str, Callable[[Sequence[Word]], Iterator[Named]]] = {
     "cp": _copied, "install": _copied, "ln": _linked, "link": _linked,
     "sed": _edited_by_sed, "gsed": _edited_by_sed, "perl": _edited_by_perl, "ruby": _edited_by_perl,
     "awk": _edited_by_awk, "gawk": _edited_by_awk, "mawk": _edited_by_awk, "yq": _edited_by_yq,
-    "dd": _copied_by_dd, "tar": _packed_by_tar, "bsdtar": _packed_by_tar, "find": _written_by_find,
+    "dd": _copied_by_dd, "git": _written_by_git,
+    "tar": _packed_by_tar, "bsdtar": _packed_by_tar, "find": _written_by_find,
 }  # fmt: skip
 
 
@@ -294,7 +320,7 @@ def finder_of(commands: Sequence[SimpleCommand], number: int) -> SimpleCommand |
     command = commands[number]
     if not command.via or command.via[-1] != "find":
         return None
-    ahead = (commands[at] for at in range(number - 1, -1, -1))
+    ahead = (commands[at] for at in range(number - 1, max(-1, number - _FARTHEST), -1))
     return next((one for one in ahead if one.name == "find" and one.via == command.via[:-1]), None)
 
 

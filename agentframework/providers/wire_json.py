@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from agentframework._base.bounded import printable
 
-_FOUND: dict[str, Any] = {}
+MAX_DEPTH = 100
 
 
 def _plain(value: object) -> object:
@@ -68,9 +68,26 @@ def parse_arguments(text: str) -> tuple[dict[str, Any] | None, str | None]:
         return None, "not valid JSON: nested too deeply"
     if value is None:
         return {}, None
+    if text.count("{") + text.count("[") > MAX_DEPTH and _nests_deeper(value, MAX_DEPTH):
+        # What is read here is walked again by schema checks, events and encoders, whose recursion is not ours.
+        return None, f"not usable: nested more than {MAX_DEPTH} levels deep"
     if not isinstance(value, dict):
         return None, f"a JSON {_KINDS.get(type(value), 'value')}, not an object"
     return (_mended(value) if "\\u" in text or not text.isascii() else value), None
+
+
+def _nests_deeper(value: Any, limit: int) -> bool:
+    """Whether objects and arrays lie in each other more than ``limit`` deep. Without recursion."""
+    level: list[Any] = [value]
+    for _ in range(limit):
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, dict) else outer if isinstance(outer, list) else ())
+        ]
+        if not level:
+            return False
+    return any(isinstance(item, dict | list) for item in level)
 
 
 _KINDS: Mapping[type, str] = {list: "array", str: "string", bool: "boolean", int: "number", float: "number"}

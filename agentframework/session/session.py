@@ -83,6 +83,7 @@ class InteractiveSession(SessionPermissions, EventSource):
         effort: str | None = None,
         temperature: float | None = None,
         max_output_tokens: int | None = None,
+        raw_model_events: bool = False,
         permission_mode: PermissionMode | str = PermissionMode.DEFAULT,
         permissions: PermissionRules | None = None,
         allowed_tools: Sequence[str] = (),
@@ -114,6 +115,7 @@ class InteractiveSession(SessionPermissions, EventSource):
                     effort=effort,
                     temperature=temperature,
                     max_output_tokens=max_output_tokens,
+                    raw_events=raw_model_events,
                 ),
                 tools=ToolOptions(
                     default_tools=default_tools,
@@ -181,14 +183,15 @@ class InteractiveSession(SessionPermissions, EventSource):
         if self._started:
             return
         self._started = True
-        settings = self._parts.settings
         self._owner.start(self._prepare_provider(), "provider start")
+        turn_id, self._sink.turn_id = self._sink.turn_id, None  # starting is no part of the turn that caused it
         names = self._parts.catalog.names
-        self._sink.emit(SessionStarted, self.cwd, settings.model, str(self.permission_mode), names)
+        self._sink.emit(SessionStarted, self.cwd, self.model, str(self.permission_mode), names)
         for warning in self._parts.gate.rules.warnings:
             self._warn(warning, "permissions")
         for problem in self._hooks.problems:
             self._warn(problem, "hooks")
+        self._sink.turn_id = turn_id
         self._hooks.begin("startup")
 
     async def _prepare_provider(self) -> None:

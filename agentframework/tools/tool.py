@@ -6,7 +6,7 @@ look at; it never asks for permission itself. It runs with a small fixed context
 """
 
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
@@ -37,7 +37,7 @@ class Progress(Protocol):
     def __call__(self, text: str, progress: float | None = None, total: float | None = None) -> None: ...
 
 
-AskPort = Callable[[Sequence[Mapping[str, Any]]], Awaitable[Any]]
+AskPort = Callable[[Sequence[Mapping[str, Any]]], Coroutine[Any, Any, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,8 @@ class ToolContext:
     """What a running tool may know and use.
 
     ``ask`` puts questions to a person and returns the response given to ``resolve_ask`` (None if cancelled);
-    it raises `AskUnavailableError` when nobody listens. ``abort`` may be read from threads.
+    it raises `AskUnavailableError` when nobody listens. A sync tool runs in a thread: there ``abort`` may be read
+    and ``progress`` called, and ``anyio.from_thread.run(context.ask, questions)`` asks.
     """
 
     session_id: str

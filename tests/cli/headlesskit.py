@@ -106,9 +106,9 @@ class Command:
         """Run a line of bash to its end."""
         return await finish(await self.start_shell(line))
 
-    async def tool_pid(self) -> int:
-        """The process that `Exchanges.runs` started, once it runs."""
-        return int(await appears(self.cwd / "pid"))
+    async def tool_pid(self, process: asyncio.subprocess.Process) -> int:
+        """What `Exchanges.runs` started in ``process``, once it runs."""
+        return int(await appears(self.cwd / "pid", process))
 
 
 async def finish(process: asyncio.subprocess.Process, piped: bytes | None = None) -> Finished:
@@ -146,10 +146,11 @@ async def until(process: asyncio.subprocess.Process, kind: str) -> list[dict[str
     return seen
 
 
-async def appears(path: Path) -> str:
-    """The content of a file, once it is there."""
+async def appears(path: Path, process: asyncio.subprocess.Process) -> str:
+    """The content of a file that ``process`` makes, once it is there."""
     async with asyncio.timeout(WAIT_S):
-        while not path.exists():  # noqa: ASYNC110 - another process writes it
+        while not path.exists():
+            assert process.returncode is None, (await finish(process)).err
             await asyncio.sleep(0.01)
     return path.read_text()
 

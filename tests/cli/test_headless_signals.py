@@ -19,7 +19,7 @@ async def test_a_signal_ends_the_turn_in_order(
 ) -> None:
     exchanges.runs("sleep 90")
     process = await replayed.start("-p", "go", "--allowed-tools", "Bash", "--output-format", output)
-    tool = await replayed.tool_pid()
+    tool = await replayed.tool_pid(process)
     process.send_signal(number)
     done = await finish(process)
     assert done.code == code
@@ -39,7 +39,7 @@ async def test_a_second_interrupt_ends_everything_at_once_still_with_the_final_r
 ) -> None:
     exchanges.runs("trap '' TERM; while :; do sleep 1; done")
     process = await replayed.start("-p", "go", "--allowed-tools", "Bash", *STREAM)
-    tool = await replayed.tool_pid()
+    tool = await replayed.tool_pid(process)
     assert process.stdout is not None
     rest = asyncio.ensure_future(process.stdout.read())
     async with asyncio.timeout(WAIT_S):
@@ -56,7 +56,7 @@ async def test_a_tool_that_nothing_ends_cannot_hold_up_the_end(replayed: Command
     # What left the tool's process group keeps its pipes open; the five seconds of an orderly end are not used up.
     exchanges.runs("trap '' TERM; setsid sleep 5 & sleep 90")
     process = await replayed.start("-p", "go", "--allowed-tools", "Bash", *STREAM)
-    tool = await replayed.tool_pid()
+    tool = await replayed.tool_pid(process)
     process.send_signal(signal.SIGTERM)
     done = await finish(process)
     assert (done.code, done.last["subtype"]) == (143, "interrupted")
@@ -124,7 +124,7 @@ async def test_a_signal_while_the_program_gets_ready_is_not_lost(
 async def test_what_the_parent_ignores_stays_ignored(replayed: Command, exchanges: Exchanges) -> None:
     exchanges.runs("while [ ! -e go ]; do sleep 0.01; done")
     process = await replayed.start_shell("trap '' HUP INT; exec AF -p go --allowed-tools Bash")
-    await replayed.tool_pid()
+    await replayed.tool_pid(process)
     process.send_signal(signal.SIGHUP)
     process.send_signal(signal.SIGINT)
     (replayed.cwd / "go").touch()
@@ -136,7 +136,7 @@ async def test_a_stopped_command_goes_on_where_it_was(replayed: Command, exchang
     exchanges.runs("while [ ! -e go ]; do sleep 0.01; done")
     # A process group of its own, with its parent in another: only then does the kernel stop it.
     process = await replayed.start("-p", "go", "--allowed-tools", "Bash", *STREAM, process_group=0)
-    await replayed.tool_pid()
+    await replayed.tool_pid(process)
     process.send_signal(signal.SIGTSTP)
     await comes_to(process.pid, state="T")
     (replayed.cwd / "go").touch()

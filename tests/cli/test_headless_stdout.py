@@ -7,7 +7,7 @@ import termios
 from pathlib import Path
 
 import pytest
-from headlesskit import Command, Exchanges, alive, comes_to, finish, of
+from headlesskit import Command, Exchanges, alive, appears, comes_to, finish, of
 
 # Runs in the command's own process, as hooks and libraries do: five ways to stdout, from a thread, all the time.
 NOISE = '''
@@ -117,7 +117,7 @@ async def test_when_the_reader_leaves_during_a_tool_the_tool_is_ended(
     reading, writing = os.pipe()
     process = await replayed.start("-p", "hi", "--allowed-tools", "Bash", "--output-format", output, stdout=writing)
     os.close(writing)
-    tool = await replayed.tool_pid()
+    tool = await replayed.tool_pid(process)
     os.close(reading)
     done = await finish(process)
     assert (done.code, done.err) == (141, "")
@@ -131,9 +131,7 @@ async def test_a_slow_reader_gets_everything_and_holds_up_nothing(replayed: Comm
     )
     # Nobody has read a line yet, and the pipe holds 64 KiB.
     assert process.stdout is not None
-    async with asyncio.timeout(60):
-        while not (replayed.cwd / "ran").exists():  # noqa: ASYNC110 - another process makes it
-            await asyncio.sleep(0.01)
+    await appears(replayed.cwd / "ran", process)
     done = await finish(process)
     found = done.records
     assert "".join(record["text"] for record in of("text_delta", found)) == "word " * 3_000 + "Done."

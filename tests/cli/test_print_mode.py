@@ -91,18 +91,18 @@ async def test_nobody_is_there_to_allow_a_write_so_it_is_denied_and_the_model_de
     assert "Write deny" in done.err
 
 
-@pytest.mark.parametrize(
-    ("options", "written"),
-    [
-        (["--permission-mode", "acceptEdits"], True),
-        (["--allowed-tools", "Read,Bash(a, b),Write"], True),
-        (["--allowed-tools", "Write", "--denied-tools", "Write"], False),
-    ],
-)
-async def test_options_decide_what_may_be_written(replayed, exchanges, options: list[str], written: bool) -> None:
+async def test_options_decide_what_may_be_written(replayed, exchanges) -> None:
     exchanges.answer("", ("Write", {"file_path": "new.txt", "content": "x"})).answer("ok")
-    assert (await replayed("-p", "write", *options)).code == 0
-    assert (replayed.cwd / "new.txt").exists() is written
+    options = {
+        "mode": ["--permission-mode", "acceptEdits"],
+        "allowed": ["--allowed-tools", "Read,Bash(a, b),Write"],
+        "denied": ["--allowed-tools", "Write", "--denied-tools", "Write"],
+    }
+    for name in options:
+        (replayed.cwd / name).mkdir()
+    ended = await asyncio.gather(*(replayed("-p", "write", "--cwd", name, *given) for name, given in options.items()))
+    assert [done.code for done in ended] == [0, 0, 0]
+    assert [name for name in options if (replayed.cwd / name / "new.txt").exists()] == ["mode", "allowed"]
 
 
 @pytest.mark.parametrize(
@@ -150,22 +150,22 @@ def test_a_usage_error_exits_with_2(capsys: pytest.CaptureFixture[str], options:
     assert captured.out == ""
 
 
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        (["--cwd", "/no/such/place"], "cwd: '/no/such/place' does not exist"),
-        (["--permission-mode", "yolo"], "permission_mode must be one of plan, default"),
-        (["--provider", "nobody"], "unknown provider 'nobody'; the providers are anthropic"),
-        (["--provider", "anthropic"], "ANTHROPIC_API_KEY"),
-        (["--nope"], "unrecognized arguments"),
-    ],
-)
-async def test_usage_and_configuration_errors_exit_with_2(replayed, exchanges, options: list[str], says: str) -> None:
+async def test_usage_and_configuration_errors_exit_with_2(replayed, exchanges) -> None:
     exchanges.answer("never")
-    done = await replayed("-p", "go", *options)
-    assert (done.code, done.out) == (2, "")
-    assert says in done.err
-    assert done.is_quiet()
+    says = {
+        "cwd: '/no/such/place' does not exist": ["-p", "go", "--cwd", "/no/such/place"],
+        "permission_mode must be one of plan, default": ["-p", "go", "--permission-mode", "yolo"],
+        "unknown provider 'nobody'; the providers are anthropic": ["-p", "go", "--provider", "nobody"],
+        "ANTHROPIC_API_KEY": ["-p", "go", "--provider", "anthropic"],
+        "unrecognized arguments": ["-p", "go", "--nope"],
+        "no prompt": [],
+        "no prompt; give one": ["-p", "  "],
+    }
+    ended = await asyncio.gather(*(replayed(*options) for options in says.values()))
+    for said, done in zip(says, ended, strict=True):
+        assert (done.code, done.out) == (2, "")
+        assert said in done.err
+        assert done.is_quiet()
 
 
 async def test_a_configuration_error_is_a_record_where_records_are_asked_for(replayed, exchanges) -> None:
@@ -194,14 +194,6 @@ async def test_an_open_silent_pipe_does_not_hold_up_a_run(replayed, exchanges) -
         os.close(reading)
         os.close(writing)
     assert (done.code, done.out) == (0, "ok\n")
-
-
-@pytest.mark.parametrize("arguments", [[], ["-p", "  "]])
-async def test_no_prompt_at_all_is_a_usage_error(replayed, exchanges, arguments: list[str]) -> None:
-    exchanges.answer("never")
-    done = await replayed(*arguments)
-    assert (done.code, done.out) == (2, "")
-    assert "no prompt" in done.err
 
 
 async def test_help_and_version_answer_without_loading_the_heavy_half(replayed) -> None:

@@ -47,6 +47,7 @@ TOOLS: Mapping[str, Tool] = {
         _tool("Grep", "inspect", "pattern", "pattern", "path"),
         _tool("Bash", "execute", "command", "command", "description"),
         _tool("Shell", "execute", "command", "command"),
+        _tool("run", "execute", "command", "command"),
         _tool("WebFetch", "inspect", "url", "url", "prompt"),
         _tool("note", None, None, "text"),
         _tool("save", "modify", "path", "path"),

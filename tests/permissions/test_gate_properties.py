@@ -49,7 +49,7 @@ def root() -> Iterator[Path]:
 def test_no_rule_and_no_command_make_the_gate_fail(
     command: str, allow: list[object], deny: list[object], mode: str, root: Path
 ) -> None:
-    bench = Bench(root, mode=mode, allow=allow, deny=deny)
+    bench = Bench(root, mode=mode, allow=allow, deny=deny, home=root, read_only_commands=True)
     assert bench.explain("Bash", command=command).stage != "fault"
     assert bench.explain("Write", file_path=command).stage != "fault"
     assert bench.explain("WebFetch", url=command).stage != "fault"

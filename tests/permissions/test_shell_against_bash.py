@@ -1,7 +1,8 @@
 """Generated command lines, run by real bash and compared with their view.
 
 A view may say that it is not complete; if it does not, it has to list every program that was started, with its
-arguments and directory, and every file that was written. `AF_SHELL_EXAMPLES` sets how many lines are tried.
+arguments and directory, and every file that was written. `AF_SHELL_EXAMPLES` sets how many lines are tried (for
+thousands also give pytest `-o faulthandler_timeout=0`).
 """
 
 import os

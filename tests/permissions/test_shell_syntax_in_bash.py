@@ -221,6 +221,11 @@ b2 @(a1)
 if a1
 { a1; } }
 time { a1; }
+coproc a1 {b2,c3}
+coproc a1 { b2; }
+coproc a1 while b2; do break; done
+coproc a1 while
+coproc a1 (b2)
 a1 | b2 | \⏎c3 | b2⏎⏎⏎a1 &&⏎c3
 for x⏎⏎in a1⏎⏎do⏎⏎c3⏎⏎done⏎⏎a1
 case x⏎⏎in⏎⏎a|⏎⏎x)⏎⏎a1⏎⏎;;⏎⏎(d)⏎c3⏎⏎esac⏎⏎b2

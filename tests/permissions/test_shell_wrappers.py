@@ -98,9 +98,9 @@ def test_arguments_that_are_not_on_the_line_are_unknown_words(line: str, expecte
 
 def test_wrappers_in_wrappers_are_followed() -> None:
     assert inner("sudo env A=1 timeout 5 bash -c 'nice git add . && eval \"rm f\"'") == [
-        ("env A=1 timeout 5 bash -c nice git add . && eval \"rm f\"", ("sudo",)),
-        ("timeout 5 bash -c nice git add . && eval \"rm f\"", ("sudo", "env")),
-        ("bash -c nice git add . && eval \"rm f\"", ("sudo", "env", "timeout")),
+        ('env A=1 timeout 5 bash -c nice git add . && eval "rm f"', ("sudo",)),
+        ('timeout 5 bash -c nice git add . && eval "rm f"', ("sudo", "env")),
+        ('bash -c nice git add . && eval "rm f"', ("sudo", "env", "timeout")),
         ("nice git add .", ("sudo", "env", "timeout", "bash")),
         ("git add .", ("sudo", "env", "timeout", "bash", "nice")),
         ("eval rm f", ("sudo", "env", "timeout", "bash")),

@@ -178,3 +178,19 @@ def test_a_message_is_marked_with_its_origin() -> None:
     message = builder.message("api", "model", "tool_use", Usage(1, 2))
     assert (message.origin, message.model, message.usage) == ("api", "model", Usage(1, 2))
     assert message.content == (ToolCall("c1", "Read", {}, "", None, {"x": 1}),)
+
+
+@pytest.mark.parametrize("letter", ["x", "é"])
+@pytest.mark.parametrize("depth", [600, 5_000])
+def test_arguments_nested_very_deep_are_refused_and_not_walked(letter: str, depth: int) -> None:
+    arguments, said = parse_arguments('{"a":' * depth + f'"{letter}"' + "}" * depth)
+    assert arguments is None
+    assert said is not None
+    assert "nested" in said
+
+
+def test_arguments_of_an_ordinary_depth_and_any_width_are_taken() -> None:
+    deep = '{"a":' * 90 + "1" + "}" * 90
+    wide = '{"a": [' + ",".join(["{}"] * 500) + "]}"
+    assert parse_arguments(deep)[1] is None
+    assert parse_arguments(wide)[1] is None

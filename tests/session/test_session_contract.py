@@ -284,6 +284,22 @@ async def test_a_session_bounds_neither_rounds_nor_calls_but_bytes(make_session)
     assert "[TOOL_ARGUMENTS_INVALID]" in found[-1].content
 
 
+async def test_a_picture_over_two_mebibytes_is_refused_with_a_code(make_session) -> None:
+    @tool(risk="inspect")
+    async def draw(size: int) -> ImagePart:
+        """Draws."""
+        return ImagePart("image/png", "A" * size)
+
+    calls = say(call("draw", size=2_097_152), call("draw", size=2_097_153))
+    provider = ScriptedProvider(calls, "done")
+    session = make_session(provider=provider, default_tools=[draw])
+    await session.submit("go")
+    fits, too_large = results(session)
+    assert (fits.is_error, len(fits.images), too_large.is_error, too_large.images) == (False, 1, True, ())
+    assert "the limit is 2097152 [TOOL_RESULT_TOO_LARGE]" in too_large.content
+    assert provider.requests[1].messages[-1].content == (fits, too_large)
+
+
 async def test_of_too_many_calls_in_one_reply_none_runs_and_each_is_answered(make_session) -> None:
     ran: list[str] = []
     limits = Limits(max_tool_calls_per_turn=2)

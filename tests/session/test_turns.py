@@ -307,3 +307,20 @@ async def test_with_only_a_provider_nothing_is_read_or_written(make_session, tmp
     await session.submit("hi")
     assert "Latin" not in provider.requests[0].system
     assert [path.name for path in tmp_path.iterdir()] == ["AGENTS.md"]
+
+
+async def test_the_apis_own_events_are_passed_on_if_asked_for(make_session) -> None:
+    for asked in (False, True):
+        session = make_session("hello", raw_model_events=asked)
+        raw: list[Any] = []
+        session.on("raw_model_event", raw.append)
+        await session.submit("hi")
+        assert bool(raw) is asked
+
+
+async def test_the_start_of_a_session_belongs_to_no_turn(make_session) -> None:
+    session = make_session("hello")
+    started: list[Any] = []
+    session.on("session_started", started.append)
+    await session.submit("hi")
+    assert [event.turn_id for event in started] == [None]

@@ -57,7 +57,7 @@ def _chmod(command: SimpleCommand) -> Alarm | None:
     """``-R 777`` and whatever else lets everybody write a whole folder."""
     # A mode such as -w,o+w starts like an option.
     found = read_arguments(command.arguments, Syntax("", ("--reference",)))
-    if not found.has("-R", "--recursive"):
+    if not (found.has("-R", "--recursive") or command.via[-1:] in (("find",), ("xargs",))):
         return None
     if not found.operands or found.has("--reference"):
         return None
@@ -83,7 +83,10 @@ def is_recursive(command: SimpleCommand) -> bool:
     """True for a command that removes folders with everything in them."""
     if command.name == "find":
         return any(word.value == "-delete" for word in command.arguments)
-    return command.name == "rm" and read_arguments(command.arguments, _PLAIN).has("-r", "-R", "--recursive")
+    found = read_arguments(command.arguments, _PLAIN)
+    if command.name == "rsync":
+        return any(given.startswith("--del") for given, _ in found.options)
+    return command.name == "rm" and found.has("-r", "-R", "--recursive")
 
 
 def narrows(words: Sequence[Word]) -> bool:

@@ -43,20 +43,25 @@ def _runs_unseen(command: SimpleCommand) -> bool:
     name = _interpreter(command)
     words = command.arguments
     if name in _EVALUATORS:
-        return any(word.value is None or word.value in _STDIN for word in words)
+        return any(map(_is_unseen, words))
     if name in _SHELLS:
         if any(word.value is None for word in words):
             return True
         found = read_arguments(words, Syntax("oO", ("--rcfile", "--init-file")))
         given = found.has("-c") or bool(found.operands)
-        return found.has("-s") or not given or any(word.value in _STDIN for word in found.operands[:1])
+        return found.has("-s") or not given or any(map(_is_unseen, found.operands[:1]))
     if name in _INTERPRETERS:
         letters = _INTERPRETERS[name]
         found = read_arguments(words, Syntax(letters + "WXIM"))
-        if found.has(*(f"-{letter}" for letter in letters), "--eval", "--print", "--version", "--help"):
-            return False
-        return not found.operands or found.operands[0].value is None or found.operands[0].value in _STDIN
+        options = (*(f"-{letter}" for letter in letters), "--eval", "--print", "--version", "--help")
+        if found.has(*options):
+            return any(code.value is None for code in found.values(*options))
+        return not found.operands or _is_unseen(found.operands[0])
     return False
+
+
+def _is_unseen(script: Word) -> bool:
+    return not script.exact or script.value in _STDIN
 
 
 def _interpreter(command: SimpleCommand) -> str:

@@ -26,6 +26,10 @@ _CONFIG = Syntax("ft", ("--file", "--blob", "--type", "--default", "--get", "--g
 _READING_CONFIG = (
     "--get", "--get-all", "--get-regexp", "--get-urlmatch", "--get-color", "--get-colorbool", "-l", "--list",
 )  # fmt: skip
+_CHANGING_CONFIG = (
+    "--add", "--replace-all", "--unset", "--unset-all", "--rename-section", "--remove-section",
+)  # fmt: skip
+_ACTIONS = frozenset({"edit", "get", "list", "remove-section", "rename-section", "set", "unset"})
 _ELSEWHERE = ("--global", "--system", "-f", "--file")
 _PUSH = Syntax("o", ("--push-option", "--receive-pack", "--exec", "--repo", "--recurse-submodules"))
 _CLEAN = Syntax("e", ("--exclude",))
@@ -89,19 +93,29 @@ def _is_everything(found: Arguments) -> bool:
 def _config(words: Sequence[Word]) -> Alarm | None:
     found = read_arguments(words, _CONFIG)
     operands = found.operands
-    action = operands[0].value if operands else ""
+    action = (operands[0].value or "") if operands else ""
+    if action in _ACTIONS:
+        operands = operands[1:]
     if action in ("get", "list") or found.has(*_READING_CONFIG):
         return None
-    named = [word for word in operands if word.value is None or "." in word.value][:1]
-    alone = len(operands) < 2 and not found.options
-    if alone:  # without a value it is shown
+    edits = found.has("-e", "--edit") or action == "edit"
+    changes = len(operands) > 1 or found.has(*_CHANGING_CONFIG) or action in _ACTIONS
+    if not (edits or changes):  # a name alone is shown
         return None
-    elsewhere = found.has(*_ELSEWHERE) and len(operands) > 1
-    if elsewhere or found.has("-e", "--edit") or action == "edit":
-        return Alarm(_CONFIGURES, " ".join(word.text for word in words)[:200])
-    if any(word.value is None or _TELLING_SETTING.fullmatch(word.value) for word in named):
-        return Alarm(_CONFIGURES, " ".join(word.text for word in words)[:200])
+    telling = any(word.value is None or _TELLING_SETTING.fullmatch(word.value) for word in operands[:1])
+    if edits or telling or found.has(*_ELSEWHERE):
+        return _configures(words)
     return None
+
+
+def _template(words: Sequence[Word]) -> Alarm | None:
+    """Hooks come with the template of a new repository."""
+    found = read_arguments(words, Syntax("", ("--template",)))
+    return _configures(words) if any(word.value != "" for word in found.values("--template")) else None
+
+
+def _configures(words: Sequence[Word]) -> Alarm:
+    return Alarm(_CONFIGURES, " ".join(word.text for word in words)[:200])
 
 
 def _unknown(found: Arguments) -> Alarm | None:
@@ -119,4 +133,6 @@ _CHECKS = {
     "switch": _checkout,
     "restore": _restore,
     "config": _config,
+    "init": _template,
+    "clone": _template,
 }

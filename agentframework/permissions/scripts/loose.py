@@ -19,6 +19,7 @@ _SED_RUN = re.compile(r"(?:^|[\n;{}/$!,0-9])[ \t]*e(?:[ \t]+(?P<code>[^\n]+)|[ \
 _SED_RUN_FLAG = re.compile(
     r"s(?P<mark>[^\w\s\\])(?:\\.|(?!(?P=mark)).)*(?P=mark)(?:\\.|(?!(?P=mark)).)*(?P=mark)[gpiImM0-9]*e", re.DOTALL
 )
+_LONGEST = 4_000
 _STRING = r'"(?P<text>(?:[^"\\]|\\.)*)"'
 _AWK_RUN = re.compile(rf"system[ \t]*\([ \t]*{_STRING}[ \t]*\)|\|&?[ \t]*{_STRING.replace('text', 'after')}")
 _AWK_RUN_BEFORE = re.compile(rf"{_STRING}[ \t]*\|&?[ \t]*getline")
@@ -46,6 +47,9 @@ def run_by_sed(words: Sequence[Word]) -> Iterator[Word]:
         text = script.value
         if text is None or sed_only_prints(text):
             continue
+        if len(text) > _LONGEST:
+            yield Word(None, "a script that is too long to be read")
+            return
         for match in _SED_RUN.finditer(text):
             yield _known(match["code"]) if match["code"] else Word(None, "what its script makes of the input")
         if _SED_RUN_FLAG.search(text):
@@ -58,6 +62,9 @@ def run_by_awk(words: Sequence[Word]) -> Iterator[Word]:
         text = script.value
         if text is None or awk_only_prints(text):
             continue
+        if len(text) > _LONGEST:
+            yield Word(None, "a program that is too long to be read")
+            return
         found = [match["text"] or match["after"] or "" for match in _AWK_RUN.finditer(text)]
         found += [match["text"] for match in _AWK_RUN_BEFORE.finditer(text)]
         yield from (_known(_unescaped(code)) for code in found)
@@ -70,6 +77,9 @@ def files_of_sed(words: Sequence[Word], letters: str) -> Iterator[Word]:
     for script in sed_scripts(words):
         if script.value is None or sed_only_prints(script.value):
             continue
+        if len(script.value) > _LONGEST:
+            yield Word(None, "a script that is too long to be read")
+            return
         for match in _SED_FILE.finditer(script.value):
             if match["letter"] in letters:
                 yield _known(match["file"].strip())
@@ -81,6 +91,9 @@ def files_of_awk(words: Sequence[Word], mark: str) -> Iterator[Word]:
         text = script.value
         if text is None or awk_only_prints(text):
             continue
+        if len(text) > _LONGEST:
+            yield Word(None, "a program that is too long to be read")
+            return
         for match in _AWK_FILE.finditer(text):
             if match["mark"].startswith(mark):
                 yield _known(_unescaped(match["text"]))

@@ -32,7 +32,7 @@ _REDIRECTION = re.compile(r"&>>|&>|<<<|<<-|<<|<>|<&|>>|>&|>\||<(?!\()|>(?!\()")
 _DESCRIPTOR = re.compile(r"[0-9]{1,9}|\{[A-Za-z_][A-Za-z0-9_]*\}")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\[|\+?=)")
 _ELEMENT = re.compile(r"\{[A-Za-z_][A-Za-z0-9_]*\[.*\]\}", re.DOTALL)
-_COPROC_NAME = re.compile(r"[A-Za-z_]\w*(?=[ \t]+(\{|\(|(while|until|if|for|case|select|\[\[)[ \t\n(]))")
+_COPROC_NAME = re.compile(r"[A-Za-z_]\w*(?=[ \t]+(\(|(\{|while|until|if|for|case|select|\[\[)[ \t\n]))")
 _ARITHMETIC_TESTS = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v", "-R"})
 _MAX_GROUPS = 60
 
