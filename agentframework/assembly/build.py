@@ -15,6 +15,7 @@ from agentframework.hooks import HookEngine, HookEvent
 from agentframework.loop import Conversation, TurnLoop
 from agentframework.loop.hooking import TurnHooks
 from agentframework.loop.model_call import ModelCaller
+from agentframework.loop.response_format import ResponseFormat, parse_response_format
 from agentframework.loop.tool_calls import ToolRounds
 from agentframework.permissions import (
     GateOptions,
@@ -41,6 +42,7 @@ class ModelSettings:
     temperature: float | None
     max_output_tokens: int | None
     raw_events: bool
+    response_format: ResponseFormat | None
     session_id: str
     catalog: ToolCatalog
 
@@ -56,6 +58,7 @@ class ModelSettings:
             temperature=self.temperature,
             session_id=self.session_id,
             raw_events=self.raw_events,
+            response_schema=self.response_format.schema if self.response_format else None,
         )
 
     def current(self) -> tuple[Provider, str]:
@@ -126,6 +129,7 @@ def build(
         sink,
         options.limits,
         hooks,
+        settings.response_format,
     )
     return Parts(settings, catalog, sandbox, prompts, gate, engine, loop)
 
@@ -145,6 +149,7 @@ def _settings(options: AssemblyOptions, sandbox: LocalSandbox, catalog: ToolCata
         temperature=model.temperature,
         max_output_tokens=model.max_output_tokens,
         raw_events=model.raw_events,
+        response_format=parse_response_format(model.response_format),
         session_id=options.session_id,
         catalog=catalog,
     )

@@ -28,6 +28,7 @@ class ModelOptions:
     temperature: float | None = None
     max_output_tokens: int | None = None
     raw_events: bool = False
+    response_format: Any = None
 
     def __post_init__(self) -> None:
         if self.effort is not None and self.effort not in EFFORTS:

@@ -5,7 +5,7 @@ events and the outcome, never in how a turn runs.
 """
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from agentframework._base.abort import AbortedError
 from agentframework._base.pacing import pacer
@@ -15,6 +15,7 @@ from agentframework.events.sink import EventSink
 from agentframework.loop.conversation import Conversation
 from agentframework.loop.hooking import TurnHooks
 from agentframework.loop.model_call import ModelCaller
+from agentframework.loop.response_format import MAX_REPAIRS, ResponseFormat, never_valid
 from agentframework.loop.tool_calls import ToolRounds
 from agentframework.loop.turn import Limits, Turn, TurnOutcome
 from agentframework.messages import AssistantMessage, ToolCall, user_text
@@ -41,13 +42,16 @@ class TurnLoop:
     sink: EventSink
     limits: Limits
     hooks: TurnHooks
+    response_format: ResponseFormat | None = None
 
     async def __call__(self, conversation: Conversation, turn: Turn) -> TurnOutcome:
         """Run until the model answers without calls.
 
-        Raises `AbortedError` on abort, `LimitExceededError` at a limit, or the provider's error. In each
-        case the conversation is valid and holds what had been said and done.
+        Raises `AbortedError` on abort, `LimitExceededError` at a limit, `StructuredOutputError` if no reply
+        matches the response format, or the provider's error. In each case the conversation is valid and holds
+        what had been said and done.
         """
+        repairs = 0
         try:
             while True:
                 await pacer().breathe()
@@ -58,15 +62,28 @@ class TurnLoop:
                     if await self._tool_round(calls, turn):
                         return TurnOutcome(reply.text, "hook")
                 elif reply.stop_reason != "pause_turn":
-                    instruction = await self.hooks.stop(reply, turn)
+                    value, problem = self._value_of(reply)
+                    if problem is not None and repairs == MAX_REPAIRS:
+                        raise never_valid(problem)
+                    if problem is not None:
+                        instruction, repairs = self._correction(problem), repairs + 1
+                    else:
+                        instruction = await self.hooks.stop(reply, turn)
                     if instruction is None:
                         turn.abort.check()  # until it is said to be complete, a turn can be stopped
-                        return _answered(reply)
+                        return TurnOutcome(reply.text, reply.stop_reason, value)
                     turn.record(user_text(instruction))
         finally:
             leftover = conversation.open_calls
             if leftover:
                 self.run_tools.refuse_all(leftover, "the turn ended before this call was run", turn)
+
+    def _value_of(self, reply: AssistantMessage) -> tuple[Any, str | None]:
+        return (None, None) if self.response_format is None else self.response_format.read(reply.text)
+
+    def _correction(self, problem: str) -> str:
+        assert self.response_format is not None
+        return self.response_format.correction(problem)
 
     def _begin_iteration(self, turn: Turn) -> None:
         turn.abort.check()
@@ -108,7 +125,3 @@ class TurnLoop:
         if outcome.stop is not None:
             self.sink.emit(WarningEvent, f"a hook has ended the turn: {outcome.stop}", "hooks")
         return outcome.stop is not None
-
-
-def _answered(reply: AssistantMessage) -> TurnOutcome:
-    return TurnOutcome(reply.text, reply.stop_reason)

@@ -68,7 +68,8 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class TurnOutcome:
-    """How a turn ended: the last reply's text, and why the model stopped."""
+    """How a turn ended: the last reply's text, why the model stopped, and the value if one was asked for."""
 
     response: str
     stop_reason: str | None
+    structured_output: Any = None

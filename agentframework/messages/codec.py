@@ -33,6 +33,9 @@ def to_json(value: Any) -> Any:
         return {str(key): to_json(item) for key, item in cast("Mapping[Any, Any]", value).items()}
     if isinstance(value, list | tuple):
         return [to_json(item) for item in cast("list[Any]", value)]
+    dump = getattr(value, "model_dump", None)
+    if callable(dump):
+        return to_json(dump(mode="json"))
     raise TypeError(f"{type(value).__name__} is not JSON-able")
 
 

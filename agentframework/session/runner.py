@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from functools import partial
+from typing import Any
 
 from agentframework._base.abort import AbortedError, AbortSignal
 from agentframework._base.ids import short_id
@@ -183,7 +184,7 @@ class TurnRunner:
         except BaseException as error:  # a provider may panic, too
             return self._failed(prompt, turn, error)
         response = outcome.response if outcome.response.strip() else EMPTY_RESPONSE
-        result = self._result(turn, response, outcome.stop_reason)
+        result = self._result(turn, response, outcome.stop_reason, value=outcome.structured_output)
         self._sink.emit(Complete, result)
         self._sink.emit(ContextUpdate, result.context_state)
         return partial(prompt.handle.resolve, result)
@@ -204,7 +205,7 @@ class TurnRunner:
         return UserMessage((TextPart(INTERRUPTED_NOTE), *message.content), message.id, message.timestamp)
 
     def _result(
-        self, turn: Turn, response: str, stop_reason: str | None, interrupted: bool = False
+        self, turn: Turn, response: str, stop_reason: str | None, interrupted: bool = False, value: Any = None
     ) -> ExecutionResult:
         state = self._conversation.context_state(self._parts.settings.context_window)
         self._timeline.turn_summary(turn.summaries, turn.usage, state)
@@ -213,6 +214,7 @@ class TurnRunner:
             usage=turn.usage,
             stop_reason=stop_reason,
             interrupted=interrupted,
+            structured_output=value,
             tool_summaries=tuple(turn.summaries),
             context_state=state,
             history=self._timeline.entries,

@@ -84,6 +84,7 @@ class InteractiveSession(SessionPermissions, EventSource):
         temperature: float | None = None,
         max_output_tokens: int | None = None,
         raw_model_events: bool = False,
+        response_format: Any = None,
         permission_mode: PermissionMode | str = PermissionMode.DEFAULT,
         permissions: PermissionRules | None = None,
         allowed_tools: Sequence[str] = (),
@@ -116,6 +117,7 @@ class InteractiveSession(SessionPermissions, EventSource):
                     temperature=temperature,
                     max_output_tokens=max_output_tokens,
                     raw_events=raw_model_events,
+                    response_format=response_format,
                 ),
                 tools=ToolOptions(
                     default_tools=default_tools,

@@ -7,7 +7,7 @@ but records goes to that output. Above: the command line, or a program of yours.
 import asyncio
 from collections.abc import AsyncIterable, Awaitable, Callable
 from time import time
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from agentframework._base.bounded import printable
 from agentframework._base.emitter import EventStream
@@ -226,7 +226,9 @@ class HeadlessRunner:
             self._finished = True
             await self._write_whole(printable(outcome.response).encode() + b"\n")
         else:
-            await self._write_whole(self._terminal("success", is_error=False, result=outcome.response, code=None))
+            value = outcome.structured_output
+            record = self._terminal("success", is_error=False, result=outcome.response, code=None, value=value)
+            await self._write_whole(record)
         return EXIT_DONE
 
     async def _interrupted(self, outcome: ExecutionResult | Exception | None) -> int:
@@ -248,7 +250,9 @@ class HeadlessRunner:
             return EXIT_USAGE
         return EXIT_LIMIT if limit else EXIT_ERROR
 
-    def _terminal(self, subtype: str, *, is_error: bool, result: str, code: str | None) -> bytes:
+    def _terminal(
+        self, subtype: str, *, is_error: bool, result: str, code: str | None, value: Any = None
+    ) -> bytes:
         if self._finished or self._format == "text":
             return b""
         self._finished = True
@@ -260,6 +264,7 @@ class HeadlessRunner:
             session_id=self._session.session_id,
             num_turns=self._rounds,
             usage=self._usage,
+            value=value,
         )
 
 

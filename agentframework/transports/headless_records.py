@@ -1,5 +1,7 @@
 """The lines of a headless run: events and one terminal record. Above: the headless runner and the command line."""
 
+from typing import Any
+
 from agentframework._base.clock import to_iso
 from agentframework._base.jsonl import dump_line
 from agentframework.events import BaseEvent, to_dict
@@ -31,10 +33,16 @@ def result_line(
     session_id: str | None = None,
     num_turns: int = 0,
     usage: Usage | None = None,
+    value: Any = None,
 ) -> bytes:
-    """The terminal record. ``subtype`` is ``success``, ``error``, ``error_limit`` or ``interrupted``."""
+    """The terminal record. ``subtype`` is ``success``, ``error``, ``error_limit`` or ``interrupted``.
+
+    ``value`` is the structured output; without one the record has no such field.
+    """
+    structured = {} if value is None else {"structured_output": to_json(value)}
     return dump_line(
         {
+            **structured,
             "type": "result",
             "subtype": subtype,
             "is_error": is_error,
