@@ -9,14 +9,16 @@ import errno
 import os
 import secrets
 import stat
+import time
 from contextlib import suppress
 
 from ._paths import RefusalError, open_or_make_directory
 
-# A process killed in the wrong moment leaves such a name behind where files without a name are unknown.
+# A process killed in the wrong moment leaves such a name behind; the next write in the directory removes it.
 TEMPORARY_SUFFIX = ".agentframework-tmp"
 _NEW_FILE_MODE = 0o666  # the process's umask takes its part
 _NO_WAY = (errno.EACCES, errno.EPERM, errno.EROFS)
+_ABANDONED_S = 60.0
 _UNKNOWN_FLAG = (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL)
 
 
@@ -31,6 +33,7 @@ def replace_file(path: str, data: bytes, before: os.stat_result | None, old: byt
     directory = open_or_make_directory(os.path.dirname(path))
     try:
         name = os.path.basename(path)
+        _sweep(directory)
         try:
             if not replace_by_nameless(directory, name, data, before):
                 replace_by_named(directory, name, data, before)
@@ -101,7 +104,32 @@ def rewrite_in_place(directory: int, name: str, data: bytes, before: os.stat_res
 
 
 def _temporary_name() -> str:
-    return f".{secrets.token_hex(8)}{TEMPORARY_SUFFIX}"
+    return f".{os.getpid()}-{secrets.token_hex(8)}{TEMPORARY_SUFFIX}"
+
+
+def _sweep(directory: int) -> None:
+    """Remove what killed writers left behind. Whatever stands in the way of that is no fault of this write."""
+    with suppress(OSError), os.scandir(directory) as entries:
+        for entry in entries:
+            if entry.name.endswith(TEMPORARY_SUFFIX) and _is_abandoned(entry):
+                with suppress(OSError):
+                    os.unlink(entry.name, dir_fd=directory)
+
+
+def _is_abandoned(entry: os.DirEntry[str]) -> bool:
+    """Its writer is gone, and was not just now in another process namespace, where its number means nothing."""
+    writer = entry.name.removeprefix(".").partition("-")[0]
+    if not writer.isdigit() or not entry.is_file(follow_symlinks=False):
+        return False
+    if time.time() - entry.stat(follow_symlinks=False).st_mtime < _ABANDONED_S:
+        return False
+    try:
+        os.kill(int(writer), 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return False
 
 
 def _give_name(fd: int, directory: int, name: str) -> None:

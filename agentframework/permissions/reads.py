@@ -6,7 +6,7 @@ Which operands a program opens is taken widely: whatever may be a path counts as
 import re
 from collections.abc import Iterator, Sequence
 
-from agentframework.permissions.argv import Named, same_option
+from agentframework.permissions.argv import Named, Syntax, read_arguments, same_option
 from agentframework.permissions.git_words import split_git
 from agentframework.permissions.scripts import files_of_awk, files_of_sed
 from agentframework.permissions.shell.model import SimpleCommand, Word
@@ -18,6 +18,26 @@ def _words(text: str) -> frozenset[str]:
 
 _SEARCHERS = frozenset({"ack", "ag", "egrep", "fgrep", "grep", "rg", "zgrep"})
 _SCRIPTED = _SEARCHERS | {"awk", "gawk", "jq", "mawk", "sed", "yq"}
+_GREP_OPTIONS = Syntax(
+    "ABCDdefm",
+    (
+        "--regexp", "--file", "--max-count", "--context", "--after-context", "--before-context", "--include",
+        "--exclude", "--exclude-from", "--exclude-dir", "--label", "--binary-files", "--devices", "--directories",
+    ),
+)  # fmt: skip
+_PATTERN_GIVEN = frozenset({"-e", "-f", "--regexp", "--file", "--files", "--type-list"})
+_SEARCH_OPTIONS = {
+    **dict.fromkeys(("egrep", "fgrep", "grep", "zgrep"), _GREP_OPTIONS),
+    "rg": Syntax(
+        "ABCEMTdefgjmrt",
+        (
+            "--regexp", "--file", "--glob", "--iglob", "--type", "--type-not", "--type-add", "--max-count", "--context",
+            "--after-context", "--before-context", "--max-depth", "--max-columns", "--max-filesize", "--sort",
+            "--sortr", "--replace", "--threads", "--encoding", "--engine", "--color", "--colors", "--ignore-file",
+            "--pre", "--pre-glob",
+        ),
+    ),
+}  # fmt: skip
 _COPIERS = frozenset({"cp", "install", "ln", "mv", "rsync", "scp"})
 _READERS = (
     _SCRIPTED
@@ -49,21 +69,34 @@ def read_by(command: SimpleCommand) -> Iterator[Named]:
     name = command.name
     if name is None or name not in _READERS:
         return
-    for word in _named_in_script(name, command.arguments):
+    words: Sequence[Word] = command.arguments
+    for word in _named_in_script(name, words):
         yield Named(word)
-    if name == "git" and _subcommand(command) == "grep":
-        yield Named(Word(".", "."), True)
-    words = _operands(name, command.arguments)
-    whole = _recursive(name, command.arguments)
-    named = False
-    for word in words:
+    if name == "git":
+        leading, subcommand, rest = split_git(words)
+        words = (*leading, *rest)
+        if subcommand is not None and subcommand.value == "grep":
+            yield Named(Word(".", "."), True)
+    whole = _recursive(name, words)
+    options = True
+    for word in _operands(name, words):
+        options = options and word.value != "--"
         if name in _FETCHERS and "://" in word.text and "file:" not in word.text:
             continue
-        for candidate in _candidates(word):
-            named = named or not candidate.text.startswith("-")
+        for candidate in _candidates(word, options):
             yield Named(candidate, whole)
-    if whole and not named and name in _SEARCHERS:
+    if whole and name in _SEARCHERS and not _names_a_place(name, words):
         yield Named(Word(".", "."), whole)
+
+
+def _names_a_place(name: str, words: Sequence[Word]) -> bool:
+    """True if a search says where to look; without that it looks in the working directory."""
+    syntax = _SEARCH_OPTIONS.get(name)
+    if syntax is None:
+        return False
+    found = read_arguments(words, syntax)
+    given = any(option in _PATTERN_GIVEN for option, _ in found.options)
+    return len(found.operands) > (0 if given else 1)
 
 
 def _named_in_script(name: str, words: Sequence[Word]) -> Iterator[Word]:
@@ -71,11 +104,6 @@ def _named_in_script(name: str, words: Sequence[Word]) -> Iterator[Word]:
         yield from files_of_sed(words, "rR")
     elif name in ("awk", "gawk", "mawk"):
         yield from files_of_awk(words, "<")
-
-
-def _subcommand(command: SimpleCommand) -> str | None:
-    found = split_git(command.arguments)[1]
-    return None if found is None else found.value
 
 
 def _operands(name: str, arguments: Sequence[Word]) -> Sequence[Word]:
@@ -113,18 +141,22 @@ def _recursive(name: str, arguments: Sequence[Word]) -> bool:
     return False
 
 
-def _candidates(word: Word) -> Iterator[Word]:
-    """``word`` and the parts of it that may be a path: ``--file=x``, ``-fx``, ``if=x``, ``@x``, ``HEAD:x``."""
+def _candidates(word: Word, options: bool = True) -> Iterator[Word]:
+    """``word`` and the parts of it that may be a path: ``--file=x``, ``-fx``, ``if=x``, ``@x``, ``HEAD:x``.
+
+    ``options``: a word with a dash in front is an option, and no file itself.
+    """
     if word.value is None:
         yield word
         return
+    option = options and len(word.value) > 1 and word.value.startswith("-")
     values = {word.value}
-    if word.value.startswith("-") and not word.value.startswith("--"):
+    if option and not word.value.startswith("--"):
         values.add(word.value[2:])
     for separator in "=:@":
         values.update(value.partition(separator)[2] for value in tuple(values))
     for value in values:
-        if value:
+        if value and not (option and value == word.value):
             yield Word(value, value, word.glob, word.tilde and value == word.value)
 
 

@@ -12,11 +12,17 @@ from typing import Any, Literal, cast
 from agentframework.errors import ConfigurationError
 from agentframework.permissions.paths import PathPattern, compile_paths
 from agentframework.permissions.patterns import Glob
+from agentframework.permissions.shell import parse_command_line
 from agentframework.permissions.subject import EDIT_NAMES, READ_NAMES, SHELL_NAMES, Family, family_of
 
 Effect = Literal["allow", "deny", "ask"]
 
 _ENTRY = re.compile(r"([^\s()]+)\s*(?:\((.*)\))?", re.DOTALL)
+_KEYWORDS = frozenset({
+    "!", "[[", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "select",
+    "then", "time", "until", "while", "{", "}",
+})  # fmt: skip
+_PREFIXES = frozenset({"!", "coproc", "time"})
 _WELL_KNOWN = SHELL_NAMES | READ_NAMES | EDIT_NAMES | {"AskUserQuestion", "WebFetch", "WebSearch"}
 
 
@@ -137,10 +143,15 @@ def parse_rules(rules: PermissionRules, *, base: str, home: str | None = None, s
     effects: tuple[Effect, ...] = ("allow", "deny", "ask")
     for effect in effects:
         for number, entry in enumerate(cast("tuple[object, ...]", getattr(rules, effect))):
+            place = f"{source}.{effect}[{number}]: {entry!r}"
             try:
-                parsed[effect].append(parse_rule(entry, effect, base=base, home=home))
+                rule = parse_rule(entry, effect, base=base, home=home)
             except ValueError as error:
-                warnings.append(f"{source}.{effect}[{number}]: {entry!r} {error}; the entry has no effect")
+                warnings.append(f"{place} {error}; the entry has no effect")
+                continue
+            parsed[effect].append(rule)
+            if isinstance(rule.scope, CommandScope) and _fits_no_command(rule.scope.verbatim):
+                warnings.append(f"{place} fits no command: rules are held against single commands, not against a line")
     return RuleSet(tuple(parsed["allow"]), tuple(parsed["deny"]), tuple(parsed["ask"]), tuple(warnings))
 
 
@@ -161,6 +172,21 @@ def parse_rule(entry: object, effect: Effect, *, base: str, home: str | None = N
     if not pattern:
         raise ValueError("has empty parentheses; write the name alone to mean every call")
     return Rule(effect, text, tool, _scope(tool, pattern, effect, base, home))
+
+
+def _fits_no_command(pattern: str) -> bool:
+    """True for a piece of shell syntax, and for several commands with a wildcard.
+
+    Several commands without one fit the line that is letter for letter the same.
+    """
+    wild = "*" in pattern
+    first = pattern.split(None, 1)[0].partition(":")[0]
+    if first in _KEYWORDS:
+        return (wild and first in _PREFIXES) or not parse_command_line(pattern).complete
+    if not (wild and any(mark in pattern for mark in ";&|\n")):
+        return False
+    line = parse_command_line(pattern.replace("*", "x"))
+    return sum(not command.via for command in line.commands) > 1
 
 
 def _complaint(text: str) -> str:

@@ -292,6 +292,8 @@ async def test_a_dumb_terminal_gets_plain_lines(recording, start, project) -> No
     await terminal.shows("Some *text*.", "Allow Write?", "y  yes, once")
     terminal.type("what?\n")
     await terminal.shows("Please answer with one of the letters.")
+    # What is typed before the question stands there again is thrown away, on purpose.
+    await terminal.until(lambda screen: screen.text.count("Allow Write?") == 2 and screen.text.rstrip().endswith("?"))
     terminal.type("yes\n")
     await terminal.shows("Allowed once.", "Done.")
     assert (project / "new.txt").read_text() == "x"

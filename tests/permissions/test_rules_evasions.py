@@ -91,6 +91,8 @@ DENIED = (
 
 # Only the running shell knows: a person has to.
 ASKED = (
+    "grep -rn x", "grep -rni x", "rg -n x", "rg --type py x", "grep -r -A3 x", "ag -l x",
+    "grep -rIl --include=*.py x", "grep -r x --", "rg --files", "rg -e x -g '*.py'", "grep -r -e x",
     "HOME=ROOT; cat ~/secret/k", "HOME=ROOT cat ~/secret/k", "export HOME=ROOT; cat ~/secret/k", "cat ~+/secret/k",
     "cd ROOT; cat ~+/secret/k", "cat ~root/../ROOT/secret/k", "cat /proc/$$/cwd/secret/k", "cat ${x:-secret}/k",
     "cat ${x:=secret}/k", "printf -v x secret; cat $x/k", "read x <<< secret; cat $x/k", "set -- secret/k; cat $1",
@@ -128,12 +130,13 @@ ASKED = (
 
 # Neither runs the program nor opens the file: other names, data, or places that only an interactive shell looks at.
 HARMLESS = (
-    "echo rm f", "grep rm f", "echo secret/k", "ls -l src", "git commit -m 'rm f'", "cat a.txt", "r\u200bm f",
-    "ｒｍ f", "alias x='rm f'; x", "(((rm f)))", "complete -C 'rm f' x", "history -s rm f", "fc -s ls=rm",
-    "stat secret/k", "cat SECRET/k", "echo '$(rm f)'", "cat <<'EOF'\n$(rm f)\nEOF", "printf '%s' secret/k",
-    "mkdir rm", "git checkout rm", "python3 -c 'print(1)'", "python3 -c \"print('a b')\"",
-    "uv run pytest -k 'a or b'", "./gradlew build", "cat secretly/k", "git stash", "git config user.name",
-    "PAGER=cat git log", "GIT_EDITOR=true git rebase --continue", "sed s/rm/x/ a.txt",
+    "echo rm f", "grep rm f", "grep -rn x src", "rg -t py x src", "grep -r -e x src", "grep -A 3 x a.txt",
+    "echo secret/k", "ls -l src", "git commit -m 'rm f'", "cat a.txt", "r\u200bm f", "ｒｍ f", "alias x='rm f'; x",
+    "(((rm f)))", "complete -C 'rm f' x", "history -s rm f", "fc -s ls=rm", "stat secret/k", "cat SECRET/k",
+    "echo '$(rm f)'", "cat <<'EOF'\n$(rm f)\nEOF", "printf '%s' secret/k", "mkdir rm", "git checkout rm",
+    "python3 -c 'print(1)'", "python3 -c \"print('a b')\"", "uv run pytest -k 'a or b'", "./gradlew build",
+    "cat secretly/k", "git stash", "git config user.name", "PAGER=cat git log",
+    "GIT_EDITOR=true git rebase --continue", "sed s/rm/x/ a.txt",
 )  # fmt: skip
 
 

@@ -4,6 +4,8 @@ from pathlib import Path
 import pytest
 from gatekit import Bench
 
+from agentframework.permissions import PermissionRules, parse_rules
+
 
 @pytest.mark.parametrize(
     "command",
@@ -385,13 +387,48 @@ WILD = [
 def test_rules_as_found_in_the_wild_load_and_broken_ones_are_named(tmp_path: Path) -> None:
     bench = Bench(tmp_path, allow=WILD)
     warnings = bench.rules.warnings
-    assert len(warnings) == 5
-    for entry in ("'Bash()'", "'Bash(unclosed'", "''", "5", "None"):
+    assert len(warnings) == 9
+    for entry in (
+        "'Bash()'",
+        "'Bash(unclosed'",
+        " '' ",
+        " 5 ",
+        " None ",
+        "(done)",
+        "(for f:*)",
+        "(while read d)",
+        "(do e",
+    ):
         assert sum(entry in warning for warning in warnings) == 1, entry
     unknown = bench.rules.unknown_tools(["Bash", "WebFetch", "mcp__srv__a"])
     assert len(unknown) == 2
     assert "SlashCommand" in unknown[0]
     assert "NoSuchTool" in unknown[1]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "reported"),
+    [
+        ("cd sub && npm test:*", True),
+        ("git status | grep *", True),
+        ("ls; rm *", True),
+        ("then", True),
+        ("for x in *", True),
+        ("cd sub && npm test", False),
+        ("echo 'a && b *'", False),
+        ("git * main", False),
+        ("npm test:*", False),
+        ("time make *", True),
+        ("for f in *; do rm $f; done", False),
+        ("for f in a; do cat $f; done", False),
+        ("[ -f *", False),
+    ],
+)
+def test_a_rule_that_fits_no_command_is_reported_and_kept(pattern: str, reported: bool) -> None:
+    for effect in ("allow", "deny", "ask"):
+        rules = parse_rules(PermissionRules(**{effect: [f"Bash({pattern})"]}), base="/w")
+        assert len(getattr(rules, effect)) == 1
+        assert [f"permissions.{effect}[0]" in warning for warning in rules.warnings] == [True] * reported
 
 
 def test_fragments_of_shell_syntax_allow_nothing(tmp_path: Path) -> None:
