@@ -1,14 +1,17 @@
 """Who may do what: modes, rules, prompts, and the gate that decides every call."""
 
 from agentframework.permissions.answers import PermissionAnswer
+from agentframework.permissions.auto import ClassifierPort
 from agentframework.permissions.decisions import (
     Decision,
     Explanation,
     GateCall,
     HookPort,
     HookVerdict,
+    Step,
     TurnScope,
 )
+from agentframework.permissions.entries import ProjectRules
 from agentframework.permissions.gate import PermissionGate
 from agentframework.permissions.grants import Grant
 from agentframework.permissions.judge import GateOptions
@@ -17,6 +20,7 @@ from agentframework.permissions.prompts import PermissionQuestion, PromptBroker
 from agentframework.permissions.rules import PermissionRules, Rule, RuleSet, parse_rule, parse_rules
 
 __all__ = [
+    "ClassifierPort",
     "Decision",
     "Explanation",
     "GateCall",
@@ -29,9 +33,11 @@ __all__ = [
     "PermissionMode",
     "PermissionQuestion",
     "PermissionRules",
+    "ProjectRules",
     "PromptBroker",
     "Rule",
     "RuleSet",
+    "Step",
     "TurnScope",
     "parse_mode",
     "parse_rule",

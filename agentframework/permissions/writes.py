@@ -6,104 +6,19 @@ system's. A file that is known only at run time is a word without a value.
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from agentframework.permissions.argv import Named, Syntax, part, read_arguments
 from agentframework.permissions.git_words import split_git
 from agentframework.permissions.scripts import files_of_awk, files_of_sed
 from agentframework.permissions.shell.model import SimpleCommand, Word
+from agentframework.permissions.writers import TARGET, WRITERS, Writer
 
 _FARTHEST = 50
 _LONGEST_BUNDLE = 100
 HERE = Word(".", ".")
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Writer:
-    """Which operands a program writes: all, the last, all but the first, only the first or second, none.
-
-    ``values`` and ``long`` are options whose operand is no file, ``files`` and ``long_files`` those that name a
-    file it writes.
-    """
-
-    operands: Literal["all", "last", "rest", "first", "second", "none"]
-    values: str = ""
-    long: tuple[str, ...] = ()
-    files: str = ""
-    long_files: tuple[str, ...] = ()
-    whole: bool = False
-
-    @property
-    def syntax(self) -> Syntax:
-        """How its arguments are read."""
-        return Syntax(self.values + self.files, self.long + self.long_files)
-
-
-_TARGET = ("--target-directory",)
-_ALL = Writer(operands="all")
-_PACKER = Writer(operands="all", values="S", long=("--suffix",))
-WRITERS: dict[str, Writer] = {
-    "rm": Writer(operands="all", whole=True),
-    "rmdir": Writer(operands="all", whole=True),
-    "unlink": Writer(operands="all", whole=True),
-    "shred": Writer(operands="all", values="ns", long=("--iterations", "--size", "--random-source"), whole=True),
-    "mkdir": Writer(operands="all", values="m", long=("--mode",), whole=True),
-    "mkfifo": Writer(operands="all", values="m", long=("--mode",)),
-    "mknod": Writer(operands="first", values="m", long=("--mode",)),
-    "touch": Writer(operands="all", values="dtr", long=("--date", "--time", "--reference"), whole=True),
-    "truncate": Writer(operands="all", values="sr", long=("--size", "--reference"), whole=True),
-    "fallocate": Writer(operands="all", values="lo", long=("--length", "--offset")),
-    "mv": Writer(
-        operands="all", values="S", long=("--suffix",), files="t", long_files=_TARGET, whole=True
-    ),
-    "rename": Writer(operands="all"),
-    "scp": Writer(operands="last", values="cDFiJloPSX"),
-    "rsync": Writer(
-        operands="last", values="efTBM", long_files=("--log-file", "--backup-dir", "--partial-dir"),
-        long=(
-            "--rsh", "--filter", "--exclude", "--exclude-from", "--include", "--include-from", "--files-from",
-            "--rsync-path", "--temp-dir", "--compare-dest", "--copy-dest", "--link-dest", "--chmod", "--chown",
-            "--suffix", "--port", "--password-file", "--bwlimit", "--max-size", "--min-size", "--timeout",
-        ),
-    ),
-    "chmod": Writer(operands="rest", long=("--reference",), whole=True),
-    "chown": Writer(operands="rest", long=("--reference", "--from"), whole=True),
-    "chgrp": Writer(operands="rest", long=("--reference", "--from"), whole=True),
-    "chattr": Writer(operands="rest", whole=True),
-    "tee": Writer(operands="all", whole=True),
-    "sponge": _ALL,
-    "ed": _ALL, "ex": Writer(operands="all", values="cS"),
-    "vi": Writer(operands="all", values="cS", whole=True),
-    "vim": Writer(operands="all", values="cS", whole=True),
-    "nvim": Writer(operands="all", values="cS", whole=True),
-    "nano": Writer(operands="all", whole=True),
-    "emacs": Writer(operands="all", values="lfu", long=("--eval", "--load", "--funcall"), whole=True),
-    "gzip": _PACKER, "gunzip": _PACKER, "bzip2": _PACKER, "bunzip2": _PACKER, "xz": _PACKER, "unxz": _PACKER,
-    "zstd": _PACKER, "unzstd": _PACKER,
-    "zip": Writer(operands="first", values="bnstx"),
-    "unzip": Writer(operands="none", values="xP", files="d"),
-    "sort": Writer(
-        operands="none", values="kStT", files="o", long_files=("--output",),
-        long=("--key", "--buffer-size", "--field-separator", "--temporary-directory", "--parallel", "--files0-from"),
-    ),
-    "uniq": Writer(operands="second", values="fsw", long=("--skip-fields", "--skip-chars", "--check-chars")),
-    "xxd": Writer(operands="second", values="cglos"),
-    "split": Writer(operands="second", values="abClnt"),
-    "csplit": Writer(operands="none", values="bn", files="f", long_files=("--prefix",)),
-    "patch": Writer(operands="first", values="BDFgipVYz", files="dor", long_files=("--directory", "--output")),
-    "curl": Writer(
-        operands="none", values="AbCdeEFHhKmPQrtTuUwxXyYz", files="ocD",
-        long_files=("--output", "--output-dir", "--cookie-jar", "--dump-header", "--trace", "--trace-ascii"),
-        long=("--data", "--header", "--url", "--user", "--request", "--form", "--user-agent", "--max-time"),
-    ),
-    "wget": Writer(
-        operands="none", values="etTUlAiRDXIBQw", files="OoaP",
-        long_files=("--output-document", "--output-file", "--append-output", "--directory-prefix"),
-        long=("--header", "--post-data", "--user", "--password", "--user-agent"),
-    ),
-}  # fmt: skip
 
 _NO_OUTPUT_OPTION = frozenset({
     "ack", "ag", "aws", "az", "bash", "cargo", "df", "docker", "du", "egrep", "fgrep", "find", "gcloud", "gh", "git",
@@ -114,7 +29,7 @@ _OUTPUT = Syntax("oO", ("--output", "--output-document", "--output-file"))
 _SED = Syntax("efl", ("--expression", "--file", "--line-length"), attached="i")
 _PERL = Syntax("eEIMm", attached="iCdDF0lx")
 _AWK = Syntax("fFivlE", ("--file", "--field-separator", "--include", "--assign", "--load", "--exec"))
-_COPY = Syntax("tSgmo", (*_TARGET, "--suffix", "--group", "--mode", "--owner"))
+_COPY = Syntax("tSgmo", (*TARGET, "--suffix", "--group", "--mode", "--owner"))
 _GIT = Syntax("obBme", ("--output", "--output-directory", "--separate-git-dir", "--source", "--exclude", "--branch"))
 _GIT_LOOKS = frozenset({
     "blame", "cat-file", "describe", "diff", "grep", "log", "ls-files", "ls-tree", "rev-list", "rev-parse", "shortlog",
@@ -143,6 +58,8 @@ def _by_table(writer: Writer, words: Sequence[Word]) -> Iterator[Named]:
     found = read_arguments(words, writer.syntax)
     for word in found.values(*(f"-{letter}" for letter in writer.files), *writer.long_files):
         yield Named(word, writer.whole)
+    if writer.here is not None and writer.here(found):
+        yield Named(HERE)
     operands = found.operands
     match writer.operands:
         case "last":
@@ -170,7 +87,7 @@ def _is_remote(words: Sequence[Word]) -> bool:
 def _copied(words: Sequence[Word]) -> Iterator[Named]:
     """cp and install: the last operand, or the directory of ``-t``; all, where links are made or directories."""
     found = read_arguments(words, _COPY)
-    directories = found.values("-t", *_TARGET)
+    directories = found.values("-t", *TARGET)
     everything = found.has("-l", "--link", "-s", "--symbolic-link", "-d", "--directory")
     for word in directories or found.operands[-1:]:
         yield Named(word)
@@ -181,7 +98,7 @@ def _copied(words: Sequence[Word]) -> Iterator[Named]:
 def _linked(words: Sequence[Word]) -> Iterator[Named]:
     """ln: the link, and what it leads to, which can be written through it from then on."""
     found = read_arguments(words, _COPY)
-    directories = found.values("-t", *_TARGET)
+    directories = found.values("-t", *TARGET)
     several = bool(directories) or len(found.operands) > 1
     links = directories or (found.operands[-1:] if several else [HERE])
     targets = found.operands if directories or not several else found.operands[:-1]
@@ -206,13 +123,22 @@ def _edited_by_sed(words: Sequence[Word]) -> Iterator[Named]:
     if found.has("-i", "--in-place"):
         scripted = found.has("-e", "--expression", "-f", "--file")
         yield from map(Named, found.operands if scripted else found.operands[1:])
+        yield from _backups(found.values("-i", "--in-place"))
     yield from map(Named, files_of_sed(words, "wW"))
+
+
+def _backups(suffixes: Iterable[Word]) -> Iterator[Named]:
+    """A suffix with a slash is a pattern for where the old content goes."""
+    for word in suffixes:
+        if word.value is None or "/" in word.value:
+            yield Named(Word(word.value and os.path.dirname(word.value), word.text), whole=True)
 
 
 def _edited_by_perl(words: Sequence[Word]) -> Iterator[Named]:
     found = read_arguments(words, _PERL)
     if found.has("-i"):
         yield from map(Named, found.operands if found.has("-e", "-E") else found.operands[1:])
+        yield from _backups(found.values("-i"))
 
 
 def _edited_by_awk(words: Sequence[Word]) -> Iterator[Named]:
@@ -275,8 +201,10 @@ def _written_by_git(words: Sequence[Word]) -> Iterator[Named]:
         yield from (Named(word, whole=True) for word in found.operands[1:2])
     elif name in ("rm", "mv"):
         yield from (Named(word, whole=True) for word in found.operands)
-    elif name in ("checkout", "restore", "clean") and found.plain != 0:
-        yield from (Named(word) for word in found.operands[found.plain or 0 :] if found.plain or name != "checkout")
+    elif name in ("restore", "clean"):
+        yield from map(Named, found.operands)
+    elif name == "checkout" and found.plain is not None:
+        yield from map(Named, found.operands[found.plain :])
     if name and name not in _GIT_LOOKS:
         for before, word in zip(leading, leading[1:], strict=False):
             if before.value in ("-C", "--work-tree"):

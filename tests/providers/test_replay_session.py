@@ -18,7 +18,8 @@ from agentframework.testing import ScriptedProvider, bad_call, call, say, think
 _OWN = {"session_id", "turn_id", "time", "seq", "id", "timestamp", "duration_ms"}
 
 
-def _look(arguments: dict[str, Any], _context: object) -> str:
+# A coroutine, since two calls in threads of their own may end in either order.
+async def _look(arguments: dict[str, Any], _context: object) -> str:
     return f"looked at {arguments['what']}"
 
 

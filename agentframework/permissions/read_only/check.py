@@ -126,5 +126,5 @@ def _files(reader: Reader, found: Arguments) -> list[Word]:
 
 def _others(reader: Reader, found: Arguments) -> list[Word]:
     """The values of options that are not known to be no files."""
-    known = (*(f"-{letter}" for letter in reader.letters), *reader.long)
+    known = (*(f"-{letter}" for letter in reader.letters + reader.attached), *reader.long)
     return [word for given, word in found.options if word is not None and not any(same_option(given, n) for n in known)]

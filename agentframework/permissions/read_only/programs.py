@@ -44,7 +44,7 @@ _JQ_FLAGS = frozenset({
     "--null-input", "--raw-input", "--raw-output", "--raw-output0", "--seq", "--slurp", "--sort-keys", "--stream",
     "--tab", "--unbuffered", "--version",
 })  # fmt: skip
-_YQ = Syntax("IopN", ("--output-format", "--input-format", "--indent", "--expression"))
+_YQ = Syntax("Iop", ("--output-format", "--input-format", "--indent", "--expression"))
 _YQ_OPTIONS = frozenset({
     "-C", "-I", "-M", "-N", "-P", "-c", "-e", "-j", "-n", "-o", "-p", "-r", "-y", "--colors", "--exit-status",
     "--expression", "--indent", "--input-format", "--no-colors", "--no-doc", "--null-input", "--output-format",

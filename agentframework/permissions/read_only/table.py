@@ -15,14 +15,16 @@ from agentframework.permissions.argv import Syntax
 class Reader:
     """One program.
 
-    ``letters`` and ``long`` are options whose operand is no file, ``files`` and ``long_files`` those that name a file
-    to read; ``refused`` and ``refused_long`` take a command out of the set. ``text``: the operands are no files.
-    ``pattern``: the first operand is none either, unless one of these options is given. ``most`` operands are allowed.
-    ``bare``: only without arguments. ``loose``: words that are known only at run time do no harm.
+    ``letters`` and ``long`` are options whose operand is no file (``attached``: only if it is attached), ``files`` and
+    ``long_files`` those that name a file to read; ``refused`` and ``refused_long`` take a command out of the set.
+    ``text``: the operands are no files. ``pattern``: the first operand is none either, unless one of these options is
+    given. ``most`` operands are allowed. ``bare``: only without arguments. ``loose``: words that are known only at run
+    time do no harm.
     """
 
     letters: str = ""
     long: tuple[str, ...] = ()
+    attached: str = ""
     files: str = ""
     long_files: tuple[str, ...] = ()
     refused: str = ""
@@ -36,7 +38,7 @@ class Reader:
     @property
     def syntax(self) -> Syntax:
         """How its arguments are read."""
-        return Syntax(self.letters + self.files, self.long + self.long_files)
+        return Syntax(self.letters + self.files, self.long + self.long_files, self.attached)
 
 
 _FILES = Reader()
@@ -51,7 +53,7 @@ _GREP = Reader(
     long_files=("--file", "--exclude-from"), pattern=("-e", "-f", "--regexp", "--file"),
 )  # fmt: skip
 _FD = Reader(
-    letters="cdeEgjSt", files="C", refused="xXL", pattern=(),
+    letters="cdeEjoSt", files="C", refused="xXL", pattern=(),
     refused_long=("--exec", "--exec-batch", "--follow", "--list-details"),
     long=("--color", "--max-depth", "--min-depth", "--extension", "--exclude", "--size", "--type", "--threads"),
     long_files=("--base-directory", "--search-path", "--ignore-file"),
@@ -70,18 +72,19 @@ READERS: Mapping[str, Reader] = {
     "printenv": _TEXT,
     "hostname": Reader(bare=True),
     "date": Reader(
-        letters="dI", long=("--date",), files="rf", long_files=("--reference", "--file"), refused="s",
+        letters="d", attached="I", long=("--date",), files="rf", long_files=("--reference", "--file"), refused="s",
         refused_long=("--set",), text=True,
     ),
     # they read the files they are given, and print
-    "cat": _FILES, "tac": Reader(letters="s", long=("--separator",)), "rev": _FILES, "wc": _FILES,
+    "cat": _FILES, "tac": Reader(letters="s", long=("--separator",)), "rev": _FILES,
+    "wc": Reader(refused_long=("--files0-from",)),
     "head": Reader(letters="cn", long=("--bytes", "--lines")),
     "tail": Reader(letters="cns", long=("--bytes", "--lines", "--sleep-interval", "--pid", "--max-unchanged-stats")),
     "ls": Reader(letters="ITw", long=("--ignore", "--hide", "--tabsize", "--width", "--block-size")),
     "dir": Reader(letters="ITw", long=("--ignore", "--hide")),
     "du": Reader(
         letters="Bdt", long=("--block-size", "--max-depth", "--threshold", "--exclude"), files="X", refused="L",
-        long_files=("--exclude-from",), refused_long=("--dereference",),
+        long_files=("--exclude-from",), refused_long=("--dereference", "--files0-from"),
     ),
     "stat": Reader(letters="c", long=("--format", "--printf")),
     "file": Reader(
@@ -96,16 +99,17 @@ READERS: Mapping[str, Reader] = {
     "uniq": Reader(letters="fsw", long=("--skip-fields", "--skip-chars", "--check-chars"), most=1),
     "sort": Reader(
         letters="kSt", long=("--key", "--buffer-size", "--field-separator", "--parallel", "--batch-size", "--sort"),
-        refused="oT", refused_long=("--output", "--compress-program", "--temporary-directory"),
+        refused="oT",
+        refused_long=("--output", "--compress-program", "--temporary-directory", "--files0-from"),
     ),
     "nl": Reader(letters="bdfhilnsvw"),
     "fold": Reader(letters="w", long=("--width",)),
     "fmt": Reader(letters="gpw"),
     "expand": Reader(letters="t"), "unexpand": Reader(letters="t"),
-    "column": Reader(letters="cEHlNnOoRrsTW"),
+    "column": Reader(letters="cEHilNnOopRrsTW"),
     "iconv": Reader(letters="ft", long=("--from-code", "--to-code"), refused="o", refused_long=("--output",)),
     "strings": Reader(letters="nteTs"),
-    "od": Reader(letters="AjNStw"),
+    "od": Reader(letters="AjNSt", attached="w"),
     "hexdump": Reader(letters="ens", files="f"), "hd": Reader(letters="ens", files="f"),
     "xxd": Reader(letters="cglosR", refused="r", refused_long=("-revert",), most=1),
     "base64": Reader(letters="w", long=("--wrap",)), "base32": Reader(letters="w", long=("--wrap",)),
@@ -132,7 +136,7 @@ READERS: Mapping[str, Reader] = {
 }  # fmt: skip
 
 # None of their options writes or runs anything, so that a wildcard may stand for names with a dash in front.
-SAFE_OPTIONS = frozenset({"du", "egrep", "fgrep", "grep"}).union(
+SAFE_OPTIONS = frozenset({"du", "egrep", "fgrep", "grep", "wc"}).union(
     name for name, reader in READERS.items() if not (reader.refused or reader.refused_long)
 )
 # With nothing but this option they only tell their version.
