@@ -14,8 +14,8 @@ setup: ## Create or renew .venv (every other target does this first)
 demo: setup ## A conversation with a small model on this machine, no key and no network needed
 	@.venv/bin/agentframework demo
 
-test: setup ## Run the tests (make test PYTEST_ARGS="tests/permissions -x")
-	@.venv/bin/python -m pytest $(PYTEST_ARGS)
+test: setup ## Run the tests, one process a core (make test PYTEST_ARGS="tests/permissions -x")
+	@.venv/bin/python -m pytest -n auto $(PYTEST_ARGS)
 
 lint: setup ## Style, layers and types
 	.venv/bin/ruff check

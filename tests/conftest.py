@@ -1,8 +1,12 @@
-"""What every test gets: asyncio as the one backend, and no way out of this machine."""
+"""What every test gets: asyncio as the one backend, and no way out of this machine.
+
+A whole run ends with how the promises stand; here, because only this file is read before the work is spread.
+"""
 
 import ipaddress
 import socket
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -31,3 +35,21 @@ def _refuse_to_leave_this_machine(event: str, args: tuple[Any, ...]) -> None:
 
 
 sys.addaudithook(_refuse_to_leave_this_machine)
+
+
+PROMISES = Path(__file__).parent / "promises"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if Path.cwd() / "tests" not in {Path(argument).resolve() for argument in terminalreporter.config.args}:
+        return
+    sys.path.append(str(PROMISES.parent))
+    from promises.promise_rows import ManifestError, load_manifest, summary_lines  # noqa: PLC0415 - found only now
+
+    terminalreporter.section("promises")
+    try:
+        lines = summary_lines(load_manifest(PROMISES))
+    except ManifestError as error:
+        lines = [f"the manifest cannot be read: {error}"]
+    for line in lines:
+        terminalreporter.write_line(line)
