@@ -86,6 +86,9 @@ if TYPE_CHECKING:
     from agentframework.providers.anthropic import (
         AnthropicProvider,
     )
+    from agentframework.providers.fallback import (
+        FallbackProvider,
+    )
     from agentframework.providers.local import (
         LocalProvider,
     )
@@ -212,6 +215,9 @@ _HOMES = {
     "agentframework.providers.anthropic": (
         "AnthropicProvider",
     ),
+    "agentframework.providers.fallback": (
+        "FallbackProvider",
+    ),
     "agentframework.providers.local": (
         "LocalProvider",
     ),
@@ -277,6 +283,7 @@ __all__ = [
     "ErrorCode",
     "ErrorInfo",
     "ExecutionResult",
+    "FallbackProvider",
     "HistoryEntry",
     "ImageBlock",
     "ImagePart",

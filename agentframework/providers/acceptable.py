@@ -8,12 +8,22 @@ import binascii
 import hashlib
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from agentframework.messages import DocumentPart, ImagePart, TextPart, ToolResultPart, UserPart, image_type
+from agentframework.messages import (
+    DocumentPart,
+    ImagePart,
+    TextPart,
+    ToolResultPart,
+    UserMessage,
+    UserPart,
+    image_type,
+)
 
 NO_OUTPUT = "(no output)"
 NO_TEXT = "(no text)"
+NO_THINK = "/no_think"
 MAX_NAME = 64
 MAX_IMAGE_BASE64 = 5 * 1024 * 1024
 
@@ -79,6 +89,24 @@ def usable_parts(content: tuple[UserPart, ...]) -> list[UserPart]:
         elif part.text.strip():
             parts.append(part)
     return parts or [TextPart(NO_TEXT)]
+
+
+def ask_directly(text: str) -> str:
+    """``text`` with ``/no_think`` at its end, once: the switch of Qwen 3 and others that turns thinking off."""
+    return text if text.rstrip().endswith(NO_THINK) else f"{text} {NO_THINK}".lstrip()
+
+
+def without_thinking(message: UserMessage) -> UserMessage:
+    """``message`` whose last text ends in ``/no_think``."""
+    parts = list(message.content)
+    for at in reversed(range(len(parts))):
+        part = parts[at]
+        if isinstance(part, TextPart):
+            parts[at] = TextPart(ask_directly(part.text))
+            break
+    else:
+        parts.append(TextPart(NO_THINK))
+    return replace(message, content=tuple(parts))
 
 
 def closed_schema(schema: Mapping[str, Any]) -> dict[str, Any]:

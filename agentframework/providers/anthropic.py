@@ -12,7 +12,7 @@ from agentframework.providers.definitions import (
     ANTHROPIC_DEFAULT_MODEL,
     ANTHROPIC_FAMILIES,
 )
-from agentframework.providers.endpoint import Vendor, checked_seconds, resolve_endpoint
+from agentframework.providers.endpoint import Vendor, resolve_endpoint
 from agentframework.providers.protocol import RetryPolicy
 from agentframework.providers.steady import DEFAULT_RETRY
 
@@ -29,11 +29,12 @@ class AnthropicProvider(ApiProvider):
     in Anthropic's SDK; a server on this machine needs no key. ``timeout_s`` limits the wait for a reply to begin,
     ``idle_timeout_s`` the silence inside it. An ``http_client`` (an ``httpx2.AsyncClient``) stays the caller's to
     close. An effort turns on adaptive thinking where the model has it; ``none`` turns thinking off.
+    ``no_think`` ends prompts in ``/no_think``, which some open models understand.
 
     Raises `MissingCredentialsError` or `ConfigurationError` at once.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the options of the public class
         self,
         *,
         api_key: str | None = None,
@@ -44,29 +45,17 @@ class AnthropicProvider(ApiProvider):
         timeout_s: float = 600.0,
         idle_timeout_s: float = 120.0,
         http_client: "httpx2.AsyncClient | None" = None,
+        no_think: bool = False,
     ) -> None:
         endpoint = resolve_endpoint(_VENDOR, api_key, base_url, headers)
-        settings = ClientSettings(
-            endpoint,
-            checked_seconds("timeout_s", timeout_s),
-            checked_seconds("idle_timeout_s", idle_timeout_s),
-            http_client,
-        )
-        super().__init__(_API, endpoint, settings, retry, default_model)
+        settings = ClientSettings(endpoint, timeout_s, idle_timeout_s, http_client)
+        super().__init__(_API, settings, retry, default_model, no_think=no_think)
 
 
 def _build_client(settings: ClientSettings, timeout: Any) -> Any:
     import anthropic  # noqa: PLC0415 - 1.8 s and 77 MiB, paid in a thread by those who use it
 
-    return anthropic.AsyncAnthropic(
-        api_key=settings.endpoint.api_key,
-        base_url=settings.endpoint.base_url,
-        default_headers=settings.endpoint.headers,
-        timeout=timeout,
-        max_retries=0,
-        http_client=settings.http_client,
-        open_telemetry=False,
-    )
+    return anthropic.AsyncAnthropic(**settings.client_arguments(timeout), open_telemetry=False)
 
 
 _API = WireApi(

@@ -4,14 +4,12 @@ Source: https://platform.claude.com/docs/en/api/messages. Members are ordered so
 new messages at the end (tools, system, messages), which is what the prompt cache is keyed by.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 from agentframework.messages import (
     AssistantMessage,
     DocumentPart,
     ImagePart,
-    Message,
     OpaquePart,
     TextPart,
     ThinkingPart,
@@ -57,7 +55,7 @@ def encode_request(request: ModelRequest) -> bytes:
         encoded["tools"] = array(map(_tool, request.tools))
     if request.system.strip():
         encoded["system"] = encode([{"type": "text", "text": request.system}])
-    encoded["messages"] = array(_messages(request.messages, request.model))
+    encoded["messages"] = array(_messages(request))
     return encode_object(fields, **encoded)
 
 
@@ -95,8 +93,8 @@ def _tool(spec: ToolSpec) -> bytes:
     return cached
 
 
-def _messages(messages: Sequence[Message], model: str) -> list[bytes]:
-    fragments = _WIRE.fragments(messages, model)
+def _messages(request: ModelRequest) -> list[bytes]:
+    fragments = _WIRE.fragments(request)
     first = next(filter(None, fragments), b"")
     return [_FIRST, *fragments] if first.startswith(_OPENS_AS_ASSISTANT) else fragments
 

@@ -22,7 +22,7 @@ from agentframework.errors import (
     StreamInterruptedError,
 )
 from agentframework.messages import AssistantMessage
-from agentframework.providers.endpoint import Endpoint
+from agentframework.providers.endpoint import Endpoint, check_seconds
 from agentframework.providers.failures import Source, from_event, from_status, from_transport
 from agentframework.providers.protocol import Chunk, ModelReply, RawChunk
 from agentframework.providers.sse import EventTooLargeError, SseReader
@@ -51,12 +51,30 @@ class ReplyFold(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ClientSettings:
-    """What a vendor's client is built from. ``timeout_s`` limits the wait for a response to begin."""
+    """What a vendor's client is built from. ``timeout_s`` limits the wait for a response to begin.
+
+    Raises `ConfigurationError` for a time that is none.
+    """
 
     endpoint: Endpoint
     timeout_s: float
     idle_timeout_s: float
     http_client: Any = None
+
+    def __post_init__(self) -> None:
+        for name in ("timeout_s", "idle_timeout_s"):
+            check_seconds(name, getattr(self, name))
+
+    def client_arguments(self, timeout: Any) -> dict[str, Any]:
+        """What both vendors' clients are made with. Repeating requests is our own work."""
+        return {
+            "api_key": self.endpoint.api_key,
+            "base_url": self.endpoint.base_url,
+            "default_headers": self.endpoint.headers,
+            "timeout": timeout,
+            "max_retries": 0,
+            "http_client": self.http_client,
+        }
 
 
 class ApiClient:

@@ -10,8 +10,7 @@ from functools import partial
 from typing import Any
 
 from agentframework.providers.api_client import ApiClient, ClientSettings, ReplyDecoder, ReplyFold
-from agentframework.providers.definitions import ModelFamily, limits_of
-from agentframework.providers.endpoint import Endpoint
+from agentframework.providers.definitions import INHERIT, ModelFamily, limits_of
 from agentframework.providers.failures import Source
 from agentframework.providers.pairing import call_ids
 from agentframework.providers.protocol import Chunk, ModelLimits, ModelRequest, RetryPolicy
@@ -37,10 +36,11 @@ class ApiProvider:
     """Implements `agentframework.providers.protocol.Provider` for a `WireApi`."""
 
     def __init__(
-        self, api: WireApi, endpoint: Endpoint, settings: ClientSettings, retry: RetryPolicy, default_model: str
+        self, api: WireApi, settings: ClientSettings, retry: RetryPolicy, default_model: str, *, no_think: bool = False
     ) -> None:
         self._api = api
-        self._endpoint = endpoint
+        self._endpoint = settings.endpoint
+        self._no_think = no_think
         self._client = ApiClient(settings, api.build_client)
         self._retry = retry
         self._default_model = default_model
@@ -59,8 +59,8 @@ class ApiProvider:
         return self._default_model
 
     def resolve_model(self, model: str) -> str:
-        """Expand ``opus``, ``sonnet`` or ``haiku``; any other name is returned as it is."""
-        return self._api.aliases.get(model, model)
+        """Expand ``opus``, ``sonnet``, ``haiku`` or ``inherit``; any other name is returned as it is."""
+        return self._default_model if model == INHERIT else self._api.aliases.get(model, model)
 
     def limits(self, model: str) -> ModelLimits:
         """Window and output limit of a model; defaults for unknown ones."""
@@ -72,9 +72,9 @@ class ApiProvider:
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[Chunk]:
         """Answer, as `agentframework.providers.protocol.Provider.stream`."""
-        model = self.resolve_model(request.model)
-        if model != request.model:
-            request = replace(request, model=model)
+        model, no_think = self.resolve_model(request.model), self._no_think or request.no_think
+        if model != request.model or no_think != request.no_think:
+            request = replace(request, model=model, no_think=no_think)
         return steady(partial(self._attempt, request), self._retry)
 
     async def aclose(self) -> None:

@@ -23,6 +23,9 @@ class ModelFamily:
     thinks: bool = True
 
 
+INHERIT = "inherit"
+"""In place of a model's name: the one that is there anyway."""
+
 ANTHROPIC_DEFAULT_MODEL = "claude-sonnet-5-5"
 ANTHROPIC_ALIASES: Mapping[str, str] = {
     "opus": "claude-opus-5-5",

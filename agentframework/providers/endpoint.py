@@ -85,11 +85,10 @@ def resolve_endpoint(
     return Endpoint(vendor, url, key, given)
 
 
-def checked_seconds(name: str, value: float) -> float:
-    """``value`` if it is a positive number of seconds. Raises `ConfigurationError`."""
+def check_seconds(name: str, value: float) -> None:
+    """Raises `ConfigurationError` unless ``value`` is a positive number of seconds."""
     if not value > 0 or not math.isfinite(value):
         raise ConfigurationError(f"{name} must be a positive number of seconds, not {value!r}", details={"field": name})
-    return float(value)
 
 
 def _is_this_machine(host: str) -> bool:

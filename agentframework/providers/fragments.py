@@ -1,14 +1,16 @@
 """A history as wire fragments: each message encoded once an API, whatever the length of the conversation.
 
-The bytes of a message depend on the message alone; the one exception, thinking that only the model which wrote it
-may see again, has a second entry beside the first.
+The bytes of a message depend on the message alone. Two exceptions have a second entry beside the first: thinking
+that only the model which wrote it may see again, and prompts that end in ``/no_think``.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from agentframework.messages import AssistantMessage, Message, ToolMessage, UserMessage
+from agentframework.messages import AssistantMessage, ToolMessage, UserMessage
+from agentframework.providers.acceptable import without_thinking
 from agentframework.providers.pairing import paired
+from agentframework.providers.protocol import ModelRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +26,13 @@ class MessageWire:
     tool_results: Callable[[ToolMessage], bytes]
     assistant: Callable[[AssistantMessage, bool, bool], bytes]
 
-    def fragments(self, messages: Sequence[Message], model: str) -> list[bytes]:
-        """The fragments of a conversation that is sent to ``model``."""
-        origin, found = self.origin, list[bytes]()
-        for message in paired(messages):
+    def fragments(self, request: ModelRequest) -> list[bytes]:
+        """The fragments of the request's conversation."""
+        origin, model, found = self.origin, request.model, list[bytes]()
+        user_key, user = (f"{origin}/no-think", self._direct_user) if request.no_think else (origin, self.user)
+        for message in paired(request.messages):
             if isinstance(message, UserMessage):
-                found.append(message.wire(origin, self.user))
+                found.append(message.wire(user_key, user))
             elif isinstance(message, ToolMessage):
                 found.append(message.wire(origin, self.tool_results))
             elif message.model == model or message.origin != origin:
@@ -37,6 +40,9 @@ class MessageWire:
             else:
                 found.append(message.wire(f"{origin}/other-model", self._assistant_of_other_model))
         return found
+
+    def _direct_user(self, message: UserMessage) -> bytes:
+        return self.user(without_thinking(message))
 
     def _assistant(self, message: AssistantMessage) -> bytes:
         own = message.origin == self.origin

@@ -61,7 +61,7 @@ def encode_request(request: ModelRequest, *, official: bool) -> bytes:
     if request.tools:
         encoded["tools"] = array(map(_tool, request.tools))
     system = encode({"role": "system", "content": request.system}) if request.system.strip() else b""
-    encoded["messages"] = array((system, *_WIRE.fragments(request.messages, request.model)))
+    encoded["messages"] = array((system, *_WIRE.fragments(request)))
     return encode_object(fields, **encoded)
 
 

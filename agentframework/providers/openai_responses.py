@@ -64,7 +64,7 @@ def encode_request(request: ModelRequest) -> bytes:
         encoded["tools"] = array(map(_tool, request.tools))
     if request.system.strip():
         encoded["instructions"] = encode(request.system)
-    encoded["input"] = array(_WIRE.fragments(request.messages, request.model))
+    encoded["input"] = array(_WIRE.fragments(request))
     return encode_object(fields, **encoded)
 
 

@@ -18,7 +18,8 @@ DEFAULT_CONTEXT_WINDOW = 200_000
 class ModelRequest:
     """One request. ``effort`` is ``none|minimal|low|medium|high|xhigh|max``; ``response_format`` a JSON schema.
 
-    ``session_id`` is a cache key for providers that route by one; ``raw_events`` asks for `RawChunk`.
+    ``session_id`` is a cache key for providers that route by one; ``raw_events`` asks for `RawChunk`;
+    ``no_think`` ends the user's messages in ``/no_think``, by which some open models answer directly.
     """
 
     model: str
@@ -31,6 +32,7 @@ class ModelRequest:
     response_schema: Mapping[str, Any] | None = None
     session_id: str | None = None
     raw_events: bool = False
+    no_think: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +108,7 @@ class Provider(Protocol):
         ...
 
     def resolve_model(self, model: str) -> str:
-        """Expand an alias (``opus``, ``sonnet``, ``haiku``); any other name is returned as it is."""
+        """Expand an alias (``opus``, ``sonnet``, ``haiku``, ``inherit``); any other name is returned as it is."""
         ...
 
     def limits(self, model: str) -> ModelLimits:

@@ -118,6 +118,12 @@ def recording(stage: Stage) -> Iterator[None]:
 
 
 @contextmanager
+def fallback(stage: Stage) -> Iterator[None]:
+    stage.model.add(OverloadedError("Busy today."), "Yes, I am.")
+    yield
+
+
+@contextmanager
 def summary_is_written(stage: Stage) -> Iterator[None]:
     stage.model.add(say(call("Write", file_path="SUMMARY.md", content="Short.")), "Done.")
     yield
@@ -135,6 +141,7 @@ SCENES: Mapping[str, Scene] = {
     for scene in (
         a_title,
         counting,
+        fallback,
         foreign_tool,
         greeting,
         long_work,

@@ -14,6 +14,7 @@ from typing import Any
 
 from agentframework._base.bounded import printable
 from agentframework.messages import AssistantMessage, Message, ToolCall, ToolMessage, ToolSpec, UserMessage
+from agentframework.providers.acceptable import ask_directly
 from agentframework.providers.constrained.decode import ReplyKind
 from agentframework.providers.constrained.examples import (
     THE_TEXT,
@@ -98,9 +99,12 @@ def build_prompt(request: ModelRequest, options: ConstrainedOptions) -> Constrai
 
 def chat_body(request: ModelRequest, prompt: ConstrainedPrompt) -> dict[str, Any]:
     """Body of a streaming ``/chat/completions`` request; the temperature is 0 unless one is asked for."""
+    messages = prompt.messages
+    if request.no_think:
+        messages = [*messages[:-1], {**messages[-1], "content": ask_directly(messages[-1]["content"])}]
     body: dict[str, Any] = {
         "model": request.model,
-        "messages": prompt.messages,
+        "messages": messages,
         "temperature": 0 if request.temperature is None else request.temperature,
         "stream": True,
         "stream_options": {"include_usage": True},
