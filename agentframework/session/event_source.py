@@ -4,7 +4,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar, overload
 
-from agentframework._base.emitter import EventEmitter, EventStream, ListenerFault
+from agentframework._base.emitter import EventEmitter
+from agentframework._base.event_buffer import EventStream
+from agentframework._base.subscription import ListenerFault
 from agentframework.errors import describe_error
 from agentframework.events import (
     EVENT_TYPES,
@@ -76,6 +78,10 @@ class EventSource:
         """
         return self._emitter.stream()
 
+    def warn(self, message: str, source: str = "host") -> None:
+        """Tell whoever listens that something is wrong: a ``warning`` event. ``source`` says where it comes from."""
+        self._sink.emit(WarningEvent, message, source)
+
     def _deliver(self, event: BaseEvent) -> None:
         self._emitter.emit(event)
 
@@ -87,10 +93,7 @@ class EventSource:
 
     def _listener_failed(self, fault: ListenerFault) -> None:
         problem = describe_error(fault.error).message
-        self._warn(f"listener {fault.listener} of {fault.event_type} failed: {problem}", "listener")
+        self.warn(f"listener {fault.listener} of {fault.event_type} failed: {problem}", "listener")
 
     def _buffer_overflowed(self) -> None:
-        self._warn("a reader of events is too slow; its oldest text deltas were merged", "events")
-
-    def _warn(self, message: str, source: str) -> None:
-        self._sink.emit(WarningEvent, message, source)
+        self.warn("a reader of events is too slow; its oldest text deltas were merged", "events")

@@ -1,6 +1,8 @@
 """`InteractiveSession`: a conversation that several drivers may speak into and many may listen to.
 
-This module only delegates: turns run in `TurnRunner`, the loop and the gate come from `assembly`.
+Here a session is put together, begins and ends. What it can do beside that is in a module per subject: prompts,
+permissions, events, and what it says about itself. Turns run in `TurnRunner`, the loop and the gate come from
+`assembly`.
 """
 
 import asyncio
@@ -20,7 +22,7 @@ from agentframework.assembly import (
     build,
     session_limits,
 )
-from agentframework.errors import InvalidInputError, SessionBusyError, SessionClosedError
+from agentframework.errors import SessionBusyError
 from agentframework.events import (
     AskRequest,
     BaseEvent,
@@ -33,35 +35,20 @@ from agentframework.events import (
     ToolStart,
 )
 from agentframework.loop import Conversation, ConversationHooks, Limits
-from agentframework.loop.turn import ActiveTool
-from agentframework.messages import (
-    ContextState,
-    HistoryEntry,
-    Message,
-    SystemNote,
-    TextPart,
-    UserMessage,
-    UserPart,
-    as_user_part,
-)
 from agentframework.permissions import PermissionMode, PermissionRules, parse_mode
 from agentframework.providers.protocol import Provider
 from agentframework.session.commands import SessionCommands
 from agentframework.session.event_source import EventSource
 from agentframework.session.permissions import SessionPermissions
-from agentframework.session.queue import Prompt
+from agentframework.session.prompting import SessionPrompts
+from agentframework.session.reading import SessionReading
 from agentframework.session.runner import TurnRunner
 from agentframework.session.timeline import Timeline
-from agentframework.session.turn_handle import TurnHandle
 from agentframework.slash import CommandInfo, CommandModule, CommandResult
 from agentframework.tools import Tool
 
-Content = Sequence[UserPart | dict[str, Any]]
 
-DEFAULT_DRIVER = "owner"
-
-
-class InteractiveSession(SessionPermissions, EventSource):
+class InteractiveSession(SessionPrompts, SessionReading, SessionPermissions, EventSource):
     """One conversation with a model that may use tools.
 
     Nothing starts in the constructor; `start`, ``async with`` or the first prompt does that. With only
@@ -162,16 +149,6 @@ class InteractiveSession(SessionPermissions, EventSource):
 
     # --- life -------------------------------------------------------------------------------------------
 
-    @property
-    def cwd(self) -> str:
-        """The working directory, canonical."""
-        return self._parts.sandbox.roots[0]
-
-    @property
-    def model(self) -> str:
-        """The model that answers."""
-        return self._parts.settings.model
-
     async def start(self) -> None:
         """Get ready ahead of the first prompt. May be called many times.
 
@@ -190,9 +167,9 @@ class InteractiveSession(SessionPermissions, EventSource):
         names = self._parts.catalog.names
         self._sink.emit(SessionStarted, self.cwd, self.model, str(self.permission_mode), names)
         for warning in self._parts.gate.rules.warnings:
-            self._warn(warning, "permissions")
+            self.warn(warning, "permissions")
         for problem in self._hooks.problems:
-            self._warn(problem, "hooks")
+            self.warn(problem, "hooks")
         self._sink.turn_id = turn_id
         self._hooks.begin("startup")
 
@@ -234,10 +211,6 @@ class InteractiveSession(SessionPermissions, EventSource):
     async def __aexit__(self, *_exc: object) -> None:
         await self.shutdown()
 
-    def _check_open(self) -> None:
-        if self._runner.closing:
-            raise SessionClosedError("the session is shut down; make a new one")
-
     # --- events -----------------------------------------------------------------------------------------
 
     def _deliver(self, event: BaseEvent) -> None:
@@ -258,68 +231,7 @@ class InteractiveSession(SessionPermissions, EventSource):
             self._parts.prompts.listener_failed(event.id)
 
     def _task_failed(self, name: str, error: BaseException) -> None:
-        self._warn(f"{name} failed: {type(error).__name__}: {error}", "session")
-
-    # --- prompts ----------------------------------------------------------------------------------------
-
-    async def submit(
-        self,
-        text: str,
-        *,
-        display_input: str | None = None,
-        raw_input: str | None = None,
-        driver_id: str = DEFAULT_DRIVER,
-        content: Content | None = None,
-    ) -> TurnHandle:
-        """Submit a prompt. On an idle session returns when the turn has ended, else queues and returns at once.
-
-        ``content`` adds images and documents; ``display_input`` is what the history shows. A failing turn
-        raises from ``handle.completed``, not from here. Cancelling the caller leaves the turn running.
-        Raises `InvalidInputError` for a blank prompt, `SessionClosedError` after `shutdown`.
-        """
-        idle = not self.is_executing()
-        handle = self.submit_nowait(
-            text, display_input=display_input, raw_input=raw_input, driver_id=driver_id, content=content
-        )
-        if idle:
-            await handle.wait_settled()
-        return handle
-
-    def submit_nowait(
-        self,
-        text: str,
-        *,
-        display_input: str | None = None,
-        raw_input: str | None = None,
-        driver_id: str = DEFAULT_DRIVER,
-        content: Content | None = None,
-    ) -> TurnHandle:
-        """Like `submit`, returning the handle at once in every case. Needs a running event loop."""
-        self._check_open()
-        if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InvalidInputError(f"the prompt has to be text, not {type(text).__name__}", details={"field": "text"})
-        parts = [as_user_part(part) for part in content or ()]
-        if text.strip():
-            parts.insert(0, TextPart(text))
-        elif not parts:
-            raise InvalidInputError("the prompt is blank", details={"field": "text"})
-        prompt = Prompt(
-            handle=self._runner.new_handle(),
-            message=UserMessage(tuple(parts)),
-            display=text if display_input is None else display_input,
-            raw=text if raw_input is None else raw_input,
-            driver_id=driver_id,
-        )
-        self._runner.submit(prompt)
-        return prompt.handle
-
-    def abort(self) -> None:
-        """Stop the running turn and clear the queue. What was said so far is kept as interrupted."""
-        self._runner.abort("aborted by the user")
-
-    def cancel_queue(self) -> None:
-        """Clear the queue; the running turn goes on."""
-        self._runner.cancel_queue()
+        self.warn(f"{name} failed: {type(error).__name__}: {error}", "session")
 
     # --- commands ---------------------------------------------------------------------------------------
 
@@ -346,43 +258,6 @@ class InteractiveSession(SessionPermissions, EventSource):
         settings = self._parts.settings
         chosen = provider or settings.provider
         settings.model, settings.provider = chosen.resolve_model(model), chosen
-
-    def is_executing(self) -> bool:
-        """True while a turn holds the session."""
-        return self._runner.turn is not None
-
-    def get_pending_prompt(self) -> str | None:
-        """Text of the prompt that runs next."""
-        head = self._runner.queue.head
-        return head.display if head else None
-
-    def get_pending_count(self) -> int:
-        """How many prompts wait."""
-        return len(self._runner.queue)
-
-    def get_active_driver_id(self) -> str | None:
-        """Whose turn is running."""
-        return self._runner.turn.driver_id if self._runner.turn else None
-
-    def get_streaming_text(self) -> str:
-        """What the model has said in the reply that is arriving."""
-        return "".join(self._runner.turn.live_text) if self._runner.turn else ""
-
-    def get_active_tools(self) -> list[ActiveTool]:
-        """Calls that are running now."""
-        return list(self._runner.turn.active.values()) if self._runner.turn else []
-
-    def get_full_history(self) -> Sequence[HistoryEntry]:
-        """The timeline of chat messages and events; live, do not change it."""
-        return self._timeline.entries
-
-    def get_messages(self) -> list[Message | SystemNote]:
-        """The chat messages of the timeline."""
-        return self._timeline.messages()
-
-    def get_context_state(self) -> ContextState:
-        """How full the model's window is."""
-        return self._conversation.context_state(self._parts.settings.context_window)
 
     def clear_conversation_history(self) -> None:
         """Begin a new conversation in this session. Raises `SessionBusyError` while a turn runs."""

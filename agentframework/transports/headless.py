@@ -6,18 +6,16 @@ but records goes to that output. Above: the command line, or a program of yours.
 
 import asyncio
 from collections.abc import AsyncIterable, Awaitable, Callable
-from time import time
 from typing import Any, Literal, get_args
 
 from agentframework._base.bounded import printable
-from agentframework._base.emitter import EventStream
+from agentframework._base.event_buffer import EventStream
 from agentframework.errors import ConfigurationError, ErrorCode, InvalidInputError, describe_error
 from agentframework.events import (
     BaseEvent,
     IterationStarted,
     ModelCompleted,
     SessionStarted,
-    WarningEvent,
 )
 from agentframework.messages import ExecutionResult, Usage
 from agentframework.session import InteractiveSession
@@ -87,10 +85,10 @@ class HeadlessRunner:
 
         A line is a JSON object: ``{"type": "user", "content": "…" | [parts], "driver_id"?}``,
         ``{"type": "permission_response", "id", "answer"}``, ``{"type": "ask_response", "id", "response"}`` or
-        ``{"type": "abort"}``, at most 16 MiB long. A line that is none of these is left out with a warning: a
-        ``warning`` record whose ``seq`` is 0, because it is no event of the session, or a sentence for people where
-        events are not written. In the format stream-json permission requests and questions wait for their answer as
-        long as there may be more input; in the others, where nobody would see them, they are denied at once.
+        ``{"type": "abort"}``, at most 16 MiB long. A line that is none of these is left out with a ``warning`` event,
+        or with a sentence for people where events are not written. In the format stream-json permission requests and
+        questions wait for their answer as long as there may be more input; in the others, where nobody would see
+        them, they are denied at once.
 
         The one terminal record is that of the last turn, with rounds and usage of all; an earlier turn that failed is
         told for people and does not end the run. Returns the exit code of the last turn, or 2 if no prompt came.
@@ -209,8 +207,9 @@ class HeadlessRunner:
 
     async def _warn(self, message: str) -> None:
         if self._format == "stream-json":
-            warning = WarningEvent(self._session.session_id, None, 0, time(), message, "input")
-            await self._put(event_line(warning))
+            self._session.warn(message, "input")
+            async with self._writing:
+                pass  # whoever sends bad lines and reads nothing is not read any further
         else:
             self._tell(message)
 

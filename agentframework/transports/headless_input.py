@@ -12,7 +12,7 @@ from typing import Any, NoReturn, cast
 from agentframework.errors import InvalidInputError
 from agentframework.messages import TextPart, UserPart, part_from_dict
 from agentframework.permissions import PermissionAnswer
-from agentframework.session.session import DEFAULT_DRIVER
+from agentframework.session.prompting import DEFAULT_DRIVER
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
 

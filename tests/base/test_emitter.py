@@ -4,7 +4,8 @@ from typing import Any, ClassVar
 
 import pytest
 
-from agentframework._base.emitter import EventEmitter, ListenerFault
+from agentframework._base.emitter import EventEmitter
+from agentframework._base.subscription import ListenerFault
 
 
 @dataclass(frozen=True)

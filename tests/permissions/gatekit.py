@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from agentframework._base.abort import AbortSignal
-from agentframework._base.emitter import EventEmitter, ListenerFault
+from agentframework._base.emitter import EventEmitter
+from agentframework._base.subscription import ListenerFault
 from agentframework.events import EVENT_TYPES, BaseEvent, PermissionRequest, merge_deltas
 from agentframework.events.sink import EventSink
 from agentframework.messages import ToolCall
