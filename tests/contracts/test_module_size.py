@@ -7,9 +7,17 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("agentframework", "tools_builtin", "commands", "examples", "benchmarks")
-MODULES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
 MAX_LINES = 400
 DRAWERS = {"common", "helpers", "misc", "util", "utils"}
+
+
+def _written_here() -> list[Path]:
+    """The modules of the project, without the environments that the benchmarks make in a hidden folder."""
+    found = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")]
+    return sorted(path for path in found if not any(part.startswith(".") for part in path.relative_to(ROOT).parts))
+
+
+MODULES = _written_here()
 
 
 def _name(path: Path) -> str:
