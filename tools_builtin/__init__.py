@@ -6,8 +6,9 @@ folder under another package name. Nothing but ``agentframework.bundled`` may lo
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 
-from agentframework.tools import ToolSet
+from agentframework.tools import ToolInfo, ToolSet
 
 from ._ledger import FileLedger
 from ._shell import ShellState
@@ -30,17 +31,16 @@ def builtin_tools(*, environment: Mapping[str, str] | None = None) -> ToolSet:
     """
     files = FileLedger()
     shells = ShellState(os.environ if environment is None else environment)
-    return ToolSet(
-        (
-            shell_tool(shells),
-            bash_tool(shells),
-            read_tool(files),
-            write_tool(files),
-            edit_tool(files),
-            glob_tool(),
-            grep_tool(),
-            web_fetch_tool(),
-            web_search_tool(),
-            ask_user_question_tool(),
-        )
+    tools = (
+        shell_tool(shells),
+        bash_tool(shells),
+        read_tool(files),
+        write_tool(files),
+        edit_tool(files),
+        glob_tool(),
+        grep_tool(),
+        web_fetch_tool(),
+        web_search_tool(),
+        ask_user_question_tool(),
     )
+    return ToolSet(replace(tool, info=ToolInfo("builtin")) for tool in tools)

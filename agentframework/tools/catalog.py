@@ -25,6 +25,15 @@ class ToolSet(tuple[Tool, ...]):
         return ToolSet(tool for tool in self if tool.name not in names)
 
 
+def name_conflict(name: str) -> ToolExecutionError:
+    """The error of a name that two tools want."""
+    return ToolExecutionError(
+        f"two tools are named {name!r}; rename one or leave it out",
+        code=ErrorCode.TOOL_NAME_CONFLICT,
+        details={"tool": name},
+    )
+
+
 class ToolCatalog:
     """Name → tool. A name already taken is refused with ``TOOL_NAME_CONFLICT``."""
 
@@ -39,12 +48,23 @@ class ToolCatalog:
     def add(self, tool: Tool) -> None:
         """Offer one more tool."""
         if tool.name in self._tools:
-            raise ToolExecutionError(
-                f"two tools are named {tool.name!r}; rename one or leave it out",
-                code=ErrorCode.TOOL_NAME_CONFLICT,
-                details={"tool": tool.name},
-            )
+            raise name_conflict(tool.name)
         self._tools[tool.name] = tool
+        self._specs = None
+
+    def replace(self, names: Iterable[str], tools: Iterable[Tool]) -> None:
+        """Offer ``tools`` in place of those named: both at once or, if a name is taken, neither.
+
+        A tool of a name that stays keeps its place, so that requests begin as they did before.
+        """
+        gone = set(names)
+        new: dict[str, Tool] = {}
+        for tool in tools:
+            if tool.name in new or (tool.name in self._tools and tool.name not in gone):
+                raise name_conflict(tool.name)
+            new[tool.name] = tool
+        kept = {name: new.pop(name, tool) for name, tool in self._tools.items() if name not in gone or name in new}
+        self._tools = {**kept, **new}
         self._specs = None
 
     def get(self, name: str) -> Tool | None:

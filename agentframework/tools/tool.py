@@ -15,6 +15,7 @@ from agentframework._base.abort import AbortSignal
 from agentframework.errors import ConfigurationError
 from agentframework.messages import ToolSpec
 from agentframework.sandbox import Sandbox
+from agentframework.tools.info import CUSTOM, ToolInfo
 
 TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
@@ -71,7 +72,8 @@ class Tool:
     """A tool. ``run(arguments, context)`` may be sync (runs in a thread) or async.
 
     ``risk`` None means unclassified: asked about in the default mode. ``permission_key`` names the argument
-    that rules such as ``Read(src/**)`` are matched against; ``function`` is what `tool` decorated.
+    that rules such as ``Read(src/**)`` are matched against; ``function`` is what `tool` decorated; ``info`` says
+    where the tool comes from.
     Raises `ConfigurationError` for a bad name or a schema that is not of type object.
     """
 
@@ -82,6 +84,7 @@ class Tool:
     risk: RiskClass | str | None = None
     permission_key: str | None = None
     function: Callable[..., Any] | None = field(default=None, repr=False, compare=False)
+    info: ToolInfo = field(default=CUSTOM, kw_only=True)
     spec: ToolSpec = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

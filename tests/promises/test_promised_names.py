@@ -4,10 +4,15 @@ import agentframework
 
 NAMES = (
     "AgentFrameworkError",
+    "CompositeToolExecutor",
     "ErrorCode",
     "ImageBlock",
     "ToolCatalog",
+    "ToolContext",
     "ToolExecutionError",
+    "ToolExecutor",
+    "ToolInfo",
+    "ToolRegistry",
     "ToolResult",
     "TurnNotRunError",
     "create_headless_runner",
