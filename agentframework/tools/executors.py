@@ -81,7 +81,7 @@ _RESULT_FIELDS = {
 def info_by(executor: ToolExecutor, tool_name: str) -> ToolInfo:
     """What the executor tells about a tool, or that it is a custom one."""
     ask: Any = getattr(executor, "get_tool_info", None)
-    told: ToolInfo | None = ask(tool_name) if callable(ask) else None
+    told = cast("ToolInfo | None", ask(tool_name)) if ask is not None else None
     return told or CUSTOM
 
 
