@@ -16,8 +16,9 @@ from agentframework.events.sink import EventSink
 from agentframework.hooks import HookEngine, HookEvent, HookSurroundings, parse_hooks
 from agentframework.loop.hooking import TurnHooks
 from agentframework.messages import user_text
-from agentframework.permissions import PermissionAnswer, PromptBroker
-from agentframework.permissions.prompts import PermissionQuestion
+from agentframework.permissions import PromptBroker
+from agentframework.permissions.answers import Answered
+from agentframework.permissions.prompts import PermissionQuestion, unanswered
 from agentframework.providers.protocol import ModelRequest, Provider
 
 CurrentModel = Callable[[], tuple[Provider, str]]
@@ -68,16 +69,16 @@ class HookedPrompts(PromptBroker):
 
     async def request_permission(
         self, question: PermissionQuestion, driver_id: str | None, abort: AbortSignal
-    ) -> PermissionAnswer:
+    ) -> Answered:
         """The answer of hooks, else of a person, who is not asked if the turn was aborted meanwhile."""
         try:
             answer = await self._hooks.permission_request(question, abort)
         except AbortedError:
             answer = None
         if answer is not None:
-            return answer
+            return Answered(answer, "hook")
         if not super().someone_listens:
-            return PermissionAnswer(False, message=f"no hook answered, and nobody listens for {PermissionRequest.type}")
+            return unanswered(f"no hook answered, and nobody listens for {PermissionRequest.type}")
         answered = asyncio.Event()
         self._hooks.question_waits(question, lambda: not answered.is_set())
         try:

@@ -8,6 +8,8 @@ from agentframework.events.base import BaseEvent
 from agentframework.messages import ToolCall, ToolResultPart
 
 Outcome = Literal["success", "error", "denied", "blocked", "interrupted"]
+AnswerScope = Literal["once", "session", "project"]
+DecidedBy = Literal["rule", "mode", "read-only", "hook", "classifier", "handler", "person", "nobody"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,8 @@ class ToolResults(BaseEvent):
 class PermissionRequest(BaseEvent):
     """A call waits for an answer: ``session.resolve_permission(event.id, answer)``.
 
-    ``reason`` says why it is asked; ``suggestions`` are narrow rules that would cover it.
+    ``reason`` says why it is asked; ``suggestions`` are narrow rules that would cover it. ``scopes`` are those that a
+    yes may have: only ``"once"`` for what is asked about every time.
     """
 
     type: ClassVar[str] = "permission_request"
@@ -96,6 +99,7 @@ class PermissionRequest(BaseEvent):
     reason: str
     suggestions: tuple[str, ...]
     requester_driver_id: str | None
+    scopes: tuple[AnswerScope, ...] = ("once", "session", "project")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +132,11 @@ class ToolApprovalResult(BaseEvent):
 
 @dataclass(frozen=True, slots=True)
 class PermissionDecision(BaseEvent):
-    """How the gate decided a call and which stage decided; carries no arguments."""
+    """How the gate decided a call, which stage decided, and whose word that was; carries no arguments.
+
+    ``decided_by``: a rule or an earlier answer, the mode, the read-only set, a hook, the classifier, the handler of
+    the host, the person who answered the request, or nobody (unusable arguments, no listener, an abort, a fault).
+    """
 
     type: ClassVar[str] = "permission_decision"
     tool_use_id: str
@@ -137,3 +145,4 @@ class PermissionDecision(BaseEvent):
     reason: str
     stage: str
     rule: str | None
+    decided_by: DecidedBy

@@ -74,6 +74,8 @@ def _kind(entry: Mapping[Any, Any]) -> str:
         if len(found) == 1:
             return found[0]
         raise UnusableError(f"a hook needs a type, one of {', '.join(_FIELDS)}")
+    if kind == "agent":
+        raise UnusableError("hooks of type 'agent' need subagents, which sessions do not have yet")
     if not isinstance(kind, str) or kind not in _FIELDS:
         raise UnusableError(f"hooks of type {kind!r:.40} are not known here; there are {', '.join(_FIELDS)}")
     return kind

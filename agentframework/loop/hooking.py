@@ -98,6 +98,7 @@ class TurnHooks:
             verdict = decision.kind if decision.kind in ("allow", "redirect") else "deny"
             fields = _told(call.name, decision.arguments, call.id)
             fields |= {"permission_decision": verdict, "reason": decision.reason, "stage": decision.stage}
+            fields["decided_by"] = decision.decided_by
             self._engine.fire(HookEvent.PERMISSION_DECISION, fields, _other_names(call.name))
 
     # --- after a call -----------------------------------------------------------------------------------

@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
-GrantScope = Literal["once", "session", "project"]
+from agentframework.events.tool import AnswerScope
+
+Answerer = Literal["person", "hook", "nobody"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,10 +18,18 @@ class PermissionAnswer:
     """
 
     allow: bool
-    scope: GrantScope = "once"
+    scope: AnswerScope = "once"
     rule: str | None = None
     message: str | None = None
     updated_input: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An answer, and who gave it; with ``nobody`` it is a no."""
+
+    answer: PermissionAnswer
+    by: Answerer
 
 
 _SHORT = {

@@ -6,7 +6,9 @@ from typing import Any, Literal, Protocol
 
 from agentframework._base.abort import AbortSignal
 from agentframework.errors import ErrorCode
+from agentframework.events.tool import DecidedBy
 from agentframework.messages import ToolCall
+from agentframework.permissions.answers import Answerer
 from agentframework.permissions.modes import Outcome
 from agentframework.permissions.shell import CommandLine
 from agentframework.tools import Tool
@@ -16,6 +18,13 @@ StageName = Literal[
     "arguments", "deny", "hook", "mode", "safeguard", "ask", "allow", "grant", "read-only", "classifier", "approval",
     "prompt", "abort", "fault",
 ]  # fmt: skip
+
+
+_DECIDED_BY: Mapping[StageName, DecidedBy] = {
+    "arguments": "nobody", "deny": "rule", "hook": "hook", "mode": "mode", "safeguard": "nobody", "ask": "rule",
+    "allow": "rule", "grant": "rule", "read-only": "read-only", "classifier": "classifier", "approval": "handler",
+    "prompt": "nobody", "abort": "nobody", "fault": "nobody",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +59,8 @@ class Decision:
     ``allow`` runs it with ``arguments``; for all others ``message`` is for the model and ``code`` is set: ``deny``,
     ``redirect`` (do something else instead), ``invalid`` (unknown tool, unusable arguments), ``blocked`` (by a
     hook). ``reason`` holds nothing of the arguments, ``detail`` may. ``rule`` is the rule or grant that decided.
-    ``stop_after_execution``: end the run when this round has run.
+    ``answerer``: who answered the question, if one was put. ``stop_after_execution``: end the run when this round has
+    run.
     """
 
     kind: Kind
@@ -61,6 +71,12 @@ class Decision:
     rule: str | None = None
     detail: str = ""
     stop_after_execution: bool = False
+    answerer: Answerer = "nobody"
+
+    @property
+    def decided_by(self) -> DecidedBy:
+        """Whose word it was."""
+        return self.answerer if self.stage == "prompt" else _DECIDED_BY[self.stage]
 
     @property
     def message(self) -> str:

@@ -14,7 +14,7 @@ from agentframework._base.abort import AbortedError
 from agentframework.errors import ErrorCode
 from agentframework.events import PermissionDecision, ToolApprovalResult, WarningEvent
 from agentframework.events.sink import EventSink
-from agentframework.permissions.answers import PermissionAnswer
+from agentframework.permissions.answers import Answered, Answerer, PermissionAnswer
 from agentframework.permissions.approval import Approval, approve_round
 from agentframework.permissions.auto import Classifier, Review, Verdict
 from agentframework.permissions.decisions import Decision, Explanation, GateCall, HookPort, StageName, TurnScope
@@ -42,6 +42,7 @@ _STOP = (
     "and why, or go on with something else"
 )
 _REFUSED = "the user did not approve this action"
+_YES_OF: Mapping[Answerer, str] = {"person": "the user allowed it", "hook": "a hook allowed it"}
 
 T = TypeVar("T")
 
@@ -190,34 +191,39 @@ class PermissionGate:
                 reason = f"{finding.reason}, and nobody listens for permission_request"
                 return judged.refused(denied("prompt", reason, finding.detail, ErrorCode.TOOL_APPROVAL_REQUIRED))
             call = judged.item.call
-            question = PermissionQuestion(call.name, judged.arguments, call.id, finding.message, finding.suggestions)
-            answer = await self._prompts.request_permission(question, scope.driver_id, scope.abort)
+            question = _question(call.name, call.id, judged)
+            answered = await self._prompts.request_permission(question, scope.driver_id, scope.abort)
+            answer = answered.answer
             if not answer.allow:
-                return judged.refused(denied("prompt", _REFUSED, answer.message or ""))
+                return replace(
+                    judged.refused(denied("prompt", _REFUSED, answer.message or "")), answerer=answered.by
+                )
             approved: Mapping[str, Any] = judged.arguments
             if answer.updated_input is not None and answer.updated_input != approved:
                 approved = dict(answer.updated_input)
                 judged = await self._judge.judge(judged.item, approved, scope.abort, judged.unsure)
             if judged.open and judged.arguments == approved:
-                return await self._allowed(judged, "prompt", "the user allowed it", answer)
+                return await self._allowed(judged, "prompt", _YES_OF[answered.by], answered)
             if judged.finding.outcome != "ask":
                 return judged.decision()
         return judged.refused(denied("prompt", "its input was changed too many times"))
 
     async def _allowed(
-        self, judged: Judged, stage: StageName, reason: str, answer: PermissionAnswer | None = None
+        self, judged: Judged, stage: StageName, reason: str, answered: Answered | None = None
     ) -> Decision:
         """The yes of a person or host, unless rules or files have changed since the question was put."""
         now = self._judge.explain(judged.item, judged.arguments, judged.unsure)
         if now.outcome not in ("allow", "ask"):
             return judged.refused(now)
         granted: Grant | None = None
-        if answer is not None and answer.scope != "once":
+        if answered is not None and answered.answer.scope != "once":
             if now.every_time:
                 self._warn("it is asked about every time; the call was allowed this once")
             else:
-                granted = await self._grant(judged, answer)
-        return Decision("allow", judged.arguments, reason, stage, rule=None if granted is None else granted.text)
+                granted = await self._grant(judged, answered.answer)
+        by = "nobody" if answered is None else answered.by
+        rule = None if granted is None else granted.text
+        return Decision("allow", judged.arguments, reason, stage, rule=rule, answerer=by)
 
     async def _grant(self, judged: Judged, answer: PermissionAnswer) -> Grant | None:
         if answer.scope == "once" or judged.item.tool is None:
@@ -257,9 +263,9 @@ class PermissionGate:
 
     def _record(self, item: GateCall, decision: Decision) -> Decision:
         verdict = decision.kind if decision.kind in ("allow", "redirect") else "deny"
-        fields = (item.call.id, item.call.name, verdict, decision.reason, decision.stage, decision.rule)
+        named = (item.call.id, item.call.name, verdict, decision.reason, decision.stage, decision.rule)
         try:
-            self._sink.emit(PermissionDecision, *fields)
+            self._sink.emit(PermissionDecision, *named, decision.decided_by)
         except Exception as error:
             found = fault(error)
             return Decision("deny", decision.arguments, found.reason, found.stage, found.code, detail=found.detail)
@@ -270,6 +276,12 @@ def _places(paths: Iterable[str], cwd: str) -> tuple[str, ...]:
     """Protected places, as named and where they really are."""
     named = [absolute(path, cwd) for path in paths]
     return tuple(dict.fromkeys((*named, *map(real_path, named))))
+
+
+def _question(name: str, call_id: str, judged: Judged) -> PermissionQuestion:
+    found = judged.finding
+    question = PermissionQuestion(name, judged.arguments, call_id, found.message, found.suggestions)
+    return replace(question, scopes=("once",)) if found.every_time else question
 
 
 def _finding(verdict: Verdict, denials: int) -> Explanation:

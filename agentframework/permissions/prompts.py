@@ -14,7 +14,8 @@ from typing import Any
 from agentframework._base.abort import AbortSignal
 from agentframework.events import AskRequest, BaseEvent, PermissionRequest, PromptResolved, WarningEvent
 from agentframework.events.sink import EventSink
-from agentframework.permissions.answers import PermissionAnswer, read_answer
+from agentframework.events.tool import AnswerScope
+from agentframework.permissions.answers import Answered, PermissionAnswer, read_answer
 from agentframework.tools import AskUnavailableError
 
 BACKSTOP_S = 1800.0
@@ -22,13 +23,14 @@ BACKSTOP_S = 1800.0
 
 @dataclass(frozen=True, slots=True)
 class PermissionQuestion:
-    """What a person is told about a call."""
+    """What a person is told about a call; ``scopes`` are those a yes may have."""
 
     tool_name: str
     tool_args: Mapping[str, Any]
     tool_use_id: str
     reason: str
     suggestions: tuple[str, ...] = ()
+    scopes: tuple[AnswerScope, ...] = ("once", "session", "project")
 
 
 @dataclass(slots=True)
@@ -58,12 +60,12 @@ class PromptBroker:
 
     async def request_permission(
         self, question: PermissionQuestion, driver_id: str | None, abort: AbortSignal
-    ) -> PermissionAnswer:
-        """The answer. Denies at once, with the reason as message, if nobody listens or ``abort`` is set."""
+    ) -> Answered:
+        """The answer and its giver. Denies at once, saying why, if nobody listens or ``abort`` is set."""
         if abort.aborted:
-            return _denied("the turn was aborted")
+            return unanswered("the turn was aborted")
         if not self.someone_listens:
-            return _denied(f"nobody listens for {PermissionRequest.type}, so nobody can allow it")
+            return unanswered(f"nobody listens for {PermissionRequest.type}, so nobody can allow it")
         prompt_id = f"p{next(self._numbers)}"
         fields = (
             prompt_id,
@@ -73,9 +75,10 @@ class PromptBroker:
             question.reason,
             question.suggestions,
             driver_id,
+            question.scopes,
         )
         settled = await self._wait(prompt_id, PermissionRequest, fields, abort)
-        return settled if isinstance(settled, PermissionAnswer) else _denied(settled.reason)
+        return Answered(settled, "person") if isinstance(settled, PermissionAnswer) else unanswered(settled.reason)
 
     async def ask(self, questions: Sequence[Mapping[str, Any]], driver_id: str | None, abort: AbortSignal) -> Any:
         """The response given to `resolve_ask`, or None if the questions were cancelled.
@@ -158,5 +161,6 @@ class _Unanswered:
     reason: str
 
 
-def _denied(reason: str) -> PermissionAnswer:
-    return PermissionAnswer(False, message=reason)
+def unanswered(reason: str) -> Answered:
+    """The no that stands when nobody has answered."""
+    return Answered(PermissionAnswer(False, message=reason), "nobody")

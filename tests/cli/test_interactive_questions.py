@@ -1,3 +1,4 @@
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -207,3 +208,15 @@ def test_escape_leaves_the_rest_unanswered() -> None:
 def test_a_permission_panel_shows_no_mark_where_enter_takes_none() -> None:
     panel = PermissionPanel(permission(), lambda _answer, _said: None, lambda _rule: None)
     assert not any(text.startswith(">") for text, _style in panel.lines(marked=False))
+
+
+def test_what_is_asked_about_every_time_offers_only_once() -> None:
+    answers: list[object] = []
+    event = replace(permission(), scopes=("once",))
+    panel = PermissionPanel(event, lambda answer, _said: answers.append(answer), lambda _rule: None)
+    shown = [text.split()[0 if not text.startswith(">") else 1] for text, _style in panel.lines()[1:]]
+    assert shown == ["y", "n"]
+    assert not any(panel.key(name) for name in ("a", "p", "e"))
+    panel.key("down")
+    panel.key("enter")
+    assert answers == [False]

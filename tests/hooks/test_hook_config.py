@@ -114,7 +114,7 @@ def test_a_list_in_place_of_the_dict_is_understood_as_far_as_events_are_named() 
         ({"PreToolUse": [{"hooks": ["echo"]}]}, "hooks[0]: a hook must be a dict"),
         ({"PreToolUse": [{"hooks": [{}]}]}, "a hook needs a type"),
         ({"PreToolUse": [{"hooks": [{"command": "x", "url": "y"}]}]}, "a hook needs a type"),
-        ({"PreToolUse": [{"hooks": [{"type": "agent", "agent": "x"}]}]}, "hooks of type 'agent' are not known here"),
+        ({"PreToolUse": [{"hooks": [{"type": "agent", "agent": "x"}]}]}, "hooks of type 'agent' need subagents"),
         ({"PreToolUse": [{"hooks": [{"type": 5}]}]}, "hooks of type 5 are not known here"),
         ({"PreToolUse": [{"hooks": [{"type": "command"}]}]}, "command must be a text"),
         ({"PreToolUse": [{"hooks": [{"type": "command", "command": " "}]}]}, "command must be a text"),

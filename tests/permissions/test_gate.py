@@ -436,3 +436,29 @@ async def test_a_prompt_that_cannot_be_delivered_denies(tmp_path: Path) -> None:
     call = GateCall(ToolCall("1", "Bash", {"command": "ls"}), TOOLS["Bash"])
     (decision,) = await gate.decide([call], TurnScope(None, AbortSignal()))
     assert (decision.kind, decision.stage) == ("deny", "fault")
+
+
+async def test_the_request_says_how_long_a_yes_may_hold(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    bench.answer_with(lambda _event: "allow-session")
+    await bench.run("Bash", command="make")
+    await bench.run("Bash", command="sudo make")
+    assert [event.scopes for event in bench.seen(PermissionRequest)] == [("once", "session", "project"), ("once",)]
+
+
+async def test_the_decision_says_whose_word_it_was(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, allow=["Bash(ls:*)"], deny=["Bash(rm:*)"], read_only_commands=True)
+
+    def allow(_calls: Any) -> dict[str, Any]:
+        return {"approvals": [True]}
+
+    await bench.decide(
+        bench.call("Bash", command="ls"), bench.call("Bash", command="rm x"), bench.call("Bash", command="cat x"),
+        bench.call("Read", file_path="x"), bench.call("Bash", command="make"), bench.call("none"),
+    )  # fmt: skip
+    await bench.gate.decide([bench.call("Bash", command="make")], bench.scope(allow))
+    bench.answer_with(lambda _event: "allow-session")
+    await bench.run("Bash", command="make")
+    await bench.run("Bash", command="make")
+    found = [event.decided_by for event in bench.seen(PermissionDecision)]
+    assert found == ["rule", "rule", "read-only", "mode", "nobody", "nobody", "handler", "person", "rule"]

@@ -19,7 +19,10 @@ def bench(tmp_path: Path) -> Bench:
 
 
 def request(bench: Bench) -> asyncio.Task[PermissionAnswer]:
-    return asyncio.create_task(bench.prompts.request_permission(QUESTION, "alice", bench.abort))
+    async def answer() -> PermissionAnswer:
+        return (await bench.prompts.request_permission(QUESTION, "alice", bench.abort)).answer
+
+    return asyncio.create_task(answer())
 
 
 def ask(bench: Bench) -> asyncio.Task[Any]:

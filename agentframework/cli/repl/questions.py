@@ -45,7 +45,10 @@ class Panel(Protocol):
 
 
 class PermissionPanel:
-    """``y`` once, ``n`` no, ``a`` this session, ``p`` this project, ``e`` edit the rule, Enter what is marked."""
+    """``y`` once, ``n`` no, ``a`` this session, ``p`` this project, ``e`` edit the rule, Enter what is marked.
+
+    Of these only what the request allows: what is asked about every time is allowed once.
+    """
 
     _CHOICES = (
         ("y", "yes, once"),
@@ -54,6 +57,7 @@ class PermissionPanel:
         ("p", "yes, this call for the project"),
         ("e", "yes, by a rule"),
     )
+    _SCOPES: Mapping[str, str] = {"a": "session", "p": "project", "e": "session"}
     _ANSWERS: Mapping[str, tuple[bool | str, str]] = {
         "y": (True, "Allowed once."),
         "n": (False, "Refused."),
@@ -72,6 +76,7 @@ class PermissionPanel:
         self._check_rule = check_rule
         self._marked = 0
         self._problem = ""
+        self._choices = [(key, text) for key, text in self._CHOICES if self._SCOPES.get(key, "once") in event.scopes]
         self.wants_line = False
 
     @property
@@ -86,7 +91,7 @@ class PermissionPanel:
             lines += [(f"  for example {rule}", "dim") for rule in self.event.suggestions[1:]]
             return lines + ([(f"  {self._problem}", "red")] if self._problem else [])
         found: list[PanelLine] = [(f"Allow {self.event.tool_name}?", "bold yellow")]
-        for place, (key, text) in enumerate(self._CHOICES):
+        for place, (key, text) in enumerate(self._choices):
             shown = f"{text}: {one_line(self.prefill)}" if key == "e" else text
             here = marked and place == self._marked
             found.append((f"{'>' if here else ' '} {key}  {shown}", "bold" if here else ""))
@@ -95,16 +100,16 @@ class PermissionPanel:
     def key(self, name: str) -> bool:
         """A letter answers at once; up, down and enter choose."""
         if name in ("up", "down"):
-            self._marked = (self._marked + (1 if name == "down" else -1)) % len(self._CHOICES)
+            self._marked = (self._marked + (1 if name == "down" else -1)) % len(self._choices)
             return True
         if name == "enter":
-            name = self._CHOICES[self._marked][0]
+            name = self._choices[self._marked][0]
+        if name not in (key for key, _ in self._choices):
+            return False
         if name == "e":
             self.wants_line = True
-        elif name in self._ANSWERS:
-            self._answer(*self._ANSWERS[name])
         else:
-            return False
+            self._answer(*self._ANSWERS[name])
         return True
 
     def line(self, text: str) -> bool:
