@@ -2,7 +2,7 @@
 
 from agentframework.permissions.grants import command_key
 from agentframework.permissions.policy import Policy
-from agentframework.permissions.read_only import reads_only
+from agentframework.permissions.read_only import as_found, reads_only
 from agentframework.permissions.shell.model import CommandLine, SimpleCommand
 from agentframework.permissions.shell_permit import Coverage, cover, permits_command, permittable
 from agentframework.permissions.subject import Subject
@@ -25,8 +25,8 @@ def coverage_of(policy: Policy, subject: Subject, line: CommandLine) -> Coverage
                 return rule.text
         key = command_key(command)
         granted = None if key is None else policy.grants.covering(key)
-        if granted is None and policy.read_only_commands and reads_only(command, subject.around):
-            return READ_ONLY
-        return granted
+        if granted is not None or not policy.read_only_commands:
+            return granted
+        return READ_ONLY if reads_only(as_found(line.commands, command), subject.around) else None
 
     return cover(line, permitting)

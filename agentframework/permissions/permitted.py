@@ -58,10 +58,12 @@ def _reads_inside(line: CommandLine, subject: Subject) -> bool:
 
 
 def _unpermitted_writes(policy: Policy, subject: Subject, line: CommandLine) -> list[Redirection]:
+    """Also connections, which no rule for commands or files covers."""
     return [
         redirection
         for redirection in line.redirections
-        if redirection.writes and not redirection.harmless and not _may_write(policy, subject, redirection)
+        if redirection.connects
+        or (redirection.writes and not redirection.harmless and not _may_write(policy, subject, redirection))
     ]
 
 

@@ -60,7 +60,10 @@ _NO_READERS = frozenset({
     "gzip", "kill", "local", "man", "mkdir", "popd", "printf", "pushd", "pwd", "readlink", "realpath", "rm", "rmdir",
     "set", "stat", "test", "touch", "true", "truncate", "type", "unlink", "unset", "whereis", "which",
 })  # fmt: skip
-_INTERPRETERS = re.compile(r"(python|pypy|perl|ruby|node|nodejs|php|lua|bun|deno|tclsh|osascript|Rscript)[\d.]*")
+_INTERPRETERS = re.compile(
+    r"(python|pypy|perl|ruby|node|nodejs|php|lua|luajit|bun|deno|tclsh|osascript|Rscript|R|julia|octave|groovy|scala|jshell"
+    r"|kotlin|clojure|bb|guile|racket|sbcl|elixir|erl|iex|swift|tsx|ts-node|emacs|ghci|runghc|raku|jjs|expect|pwsh)[\d.]*"
+)
 _LITERAL = re.compile(r"'([^'\n]{1,300})'|\"([^\"\n]{1,300})\"|`([^`\n]{1,300})`")
 
 
@@ -171,6 +174,7 @@ def mentioned_by(command: SimpleCommand) -> Iterator[str]:
                 yield from (candidate.value or "" for candidate in _candidates(word))
     if is_interpreter(name):
         yield from literals_in(command.arguments)
+        yield from literals_in([Word(command.stdin, "<<")])
 
 
 def is_interpreter(name: str) -> bool:

@@ -42,7 +42,7 @@ def reads_of(line: CommandLine) -> Iterator[FileUse]:
         if redirection.reads and not redirection.harmless:
             yield FileUse(Family.READ, _target(redirection), redirection.directories)
     for command in line.commands:
-        for named in read_by(command):
+        for named in (one for one in read_by(command) if not one.word.stream):
             yield FileUse(Family.READ, named.word, command.directories, named.whole)
 
 
@@ -53,7 +53,7 @@ def edits_of(line: CommandLine) -> Iterator[FileUse]:
             yield FileUse(Family.EDIT, _target(redirection), redirection.directories)
     for number in range(len(line.commands)):
         command = with_starting_points(line.commands, number)
-        for written in written_by(command):
+        for written in (one for one in written_by(command) if not one.word.stream):
             yield FileUse(Family.EDIT, written.word, command.directories, written.whole)
 
 
@@ -66,8 +66,8 @@ class SeenFiles:
     """The files of a line, by what is done with them.
 
     ``places`` are absolute paths in every form, ``folders`` those that are used with everything below them,
-    ``globs`` absolute paths with shell wildcards. ``mentioned`` are existing places that a program is told of, which
-    may do anything with them. ``unknown`` says for what some file is not known.
+    ``globs`` absolute paths with shell wildcards. ``mentioned`` are places that a program is told of, which may do
+    anything with them. ``unknown`` says for what some file is not known.
     """
 
     places: Mapping[Family, set[str]]
@@ -107,7 +107,7 @@ def files_of(line: CommandLine, around: Surroundings) -> SeenFiles:
     )
     mentions = _distinct(islice(mentioned, _MOST_LOOKED_AT))
     for text, directory in islice(mentions, _MOST_FILES):
-        if os.path.lexists(os.path.join(directory, text)):
+        if os.path.lexists(os.path.dirname(os.path.join(directory, text))):
             forms = around.forms_in_shell(text, directory)
             seen.mentioned.update((*forms.spellings, forms.real))
     if any(next(rest, None) is not None for rest in (uses, used, mentions, mentioned)):

@@ -106,9 +106,14 @@ def cover(line: CommandLine, permitting: Callable[[SimpleCommand], str | None]) 
         elif not is_transparent(line.commands, number):
             found.missing.append(command)
     found.variables.extend(
-        item for item in line.assignments if not changes_nothing(item) and not _SHELL_VARIABLE.fullmatch(item.name)
+        item for item in line.assignments if not changes_no_program(item)
     )
     return found
+
+
+def changes_no_program(assignment: Assignment) -> bool:
+    """True for a variable set in the shell that changes no program: a harmless one, or one that only the shell sees."""
+    return changes_nothing(assignment) or _SHELL_VARIABLE.fullmatch(assignment.name) is not None
 
 
 def changes_nothing(assignment: Assignment) -> bool:

@@ -15,38 +15,27 @@ from itertools import islice
 from agentframework.permissions.argv import Syntax, part, read_arguments
 from agentframework.permissions.git_words import split_git
 from agentframework.permissions.reads import is_interpreter, literals_in
+from agentframework.permissions.runners import (
+    ADDRESS,
+    CODE_SETTING,
+    CODE_VARIABLE,
+    ESCAPE,
+    ESCAPING,
+    LOADER,
+    RUNNERS,
+    RUNNING,
+    SPAWN,
+    UNREAD_SETTING,
+    UNREAD_VARIABLE,
+)
 from agentframework.permissions.scripts import run_by_awk, run_by_sed
 from agentframework.permissions.shell import parse_command_line
 from agentframework.permissions.shell.model import Assignment, CommandLine, Redirection, SimpleCommand, Word
 
-RUNNERS = frozenset({
-    "arch", "bundle", "bunx", "bwrap", "caffeinate", "catchsegv", "chpst", "conda", "daemonize", "dbus-run-session",
-    "direnv", "dumb-init", "entr", "fakeroot", "faketime", "fd", "fdfind", "firejail", "gdb", "hyperfine", "i386",
-    "kubectl", "linux32", "linux64", "ltrace", "lxc", "mamba", "micromamba", "mise", "nix", "nix-shell", "npx",
-    "pdm", "perf", "pipenv", "pipx", "pnpm", "pnpx", "poetry", "proot", "proxychains", "proxychains4", "rlwrap",
-    "rtx", "run-parts", "rye", "s6-setuidgid", "screen", "script", "setarch", "setuidgid", "softlimit",
-    "start-stop-daemon", "strace", "systemd-inhibit", "systemd-run", "tini", "tmux", "torsocks", "tsocks",
-    "unbuffer", "uv", "uvx", "valgrind", "volta", "watchexec", "x86_64", "xterm", "xvfb-run", "yarn",
-})  # fmt: skip
-_RUNNING = {"npm": ("exec", "x"), "bun": ("x",), "cargo": ("watch",), "rustup": ("run",), "go": ("tool",)}
-_LOADER = re.compile(r"ld(-linux.*|-musl.*|\.so.*|64\.so.*)")
-# Variables whose value is run as a command line.
-_CODE_VARIABLE = re.compile(
-    r"(GIT_|SUDO_|SSH_|MAN)?(ASKPASS|EDITOR|PAGER)|VISUAL|FCEDIT|BROWSER|LESSOPEN|LESSCLOSE|PROMPT_COMMAND|RSYNC_RSH"
-    r"|CVS_RSH|GIT_(SSH|SSH_COMMAND|SEQUENCE_EDITOR|EXTERNAL_DIFF|PROXY_COMMAND)|GIT_CONFIG_(PARAMETERS|VALUE_\d+)"
-)
-_UNREAD_VARIABLE = frozenset({"BASH_ENV", "ENV", "GIT_CONFIG", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"})
-_CODE_SETTING = re.compile(
-    r"core\.(pager|editor|sshcommand|askpass|fsmonitor|gitproxy)|pager\..*|sequence\.editor|gpg\.(.*\.)?program"
-    r"|diff\.external|.*\.(cmd|command|textconv|driver|clean|smudge|process|helper|uploadpack|receivepack)"
-    r"|interactive\.difffilter|sendemail\..*cmd|core\.alternaterefscommand",
-    re.IGNORECASE,
-)
-_UNREAD_SETTING = re.compile(
-    r"core\.(hookspath|attributesfile|worktree)|include(if\..*)?\.path|init\.templatedir", re.IGNORECASE
-)
 _SYSTEM = re.compile(r"/(usr/(local/)?)?s?bin/[^/]+")
 _INERT = re.compile(r"|true|false|0|1|:|cat|less( -\w+)?|more|vi|vim|nano|/dev/null|never|cache|store")
+_COPYING = frozenset({"cat", "cp", "dd", "install", "ln", "link", "mv", "rsync"})
+_LONGEST_SCRIPT = 4_000
 _MOST_STARTS = 20
 _MOST_WORDS = 200
 _MOST_READ = 100
@@ -120,13 +109,45 @@ def _look(commands: Sequence[SimpleCommand], found: _Reading, level: int) -> Non
             continue
         if reader := _READERS.get(name):
             _read(reader(command.arguments), command, found, level)
-        if name in RUNNERS or _LOADER.fullmatch(name) or _first(command.arguments) in _RUNNING.get(name, ()):
+        if pattern := _escapes_of(name):
+            _read(_found_in(pattern, _texts(command)), command, found, level)
+        found.doubtful += _copied_programs(command)
+        if name in RUNNERS or LOADER.fullmatch(name) or _first(command.arguments) in RUNNING.get(name, ()):
             _guess(command, found)
         elif is_interpreter(name):
-            for text in islice(literals_in(command.arguments), _MOST_STARTS):
+            for text in islice(literals_in(_texts(command)), _MOST_STARTS):
                 found.guessed += parse_command_line(text, cwd=command.cwd).commands
         elif "/" in (command.program.value or "") and not _SYSTEM.match(command.program.value or ""):
             _guess_of_stranger(command, found)
+
+
+def _texts(command: SimpleCommand) -> Sequence[Word]:
+    """The arguments, and what a here-document feeds it."""
+    return command.arguments if command.stdin is None else (*command.arguments, Word(command.stdin, "<<"))
+
+
+def _escapes_of(name: str) -> re.Pattern[str] | None:
+    if name in ESCAPING:
+        return ESCAPE
+    return {"expect": SPAWN, "tclsh": SPAWN, "socat": ADDRESS}.get(name)
+
+
+def _found_in(pattern: re.Pattern[str], words: Sequence[Word]) -> Iterator[Word]:
+    """The command lines that follow an escape in the words."""
+    for word in words:
+        text = word.value or ""
+        if len(text) <= _LONGEST_SCRIPT:
+            yield from (Word(match[1], match[1]) for match in pattern.finditer(text))
+        else:
+            yield Word(None, "a script that is too long to be read")
+
+
+def _copied_programs(command: SimpleCommand) -> Iterator[SimpleCommand]:
+    """A program that gets another name may be run by it."""
+    if command.name in _COPYING:
+        for word in command.arguments[:_MOST_STARTS]:
+            if word.exact and _SYSTEM.fullmatch(word.value or ""):
+                yield replace(command, argv=(word,), assignments=(), redirections=())
 
 
 def _read(codes: Iterable[Word], command: SimpleCommand | None, found: _Reading, level: int) -> None:
@@ -181,9 +202,9 @@ def _quoted(word: Word) -> str:
 
 
 def _of_variable(assignment: Assignment) -> Iterator[Word]:
-    if _CODE_VARIABLE.fullmatch(assignment.name):
+    if CODE_VARIABLE.fullmatch(assignment.name):
         yield from _code(assignment.value)
-    elif assignment.name in _UNREAD_VARIABLE and not _is_inert(assignment.value):
+    elif assignment.name in UNREAD_VARIABLE and not _is_inert(assignment.value):
         yield Word(None, f"what {assignment.name} names")
 
 
@@ -216,6 +237,7 @@ def _git(words: Sequence[Word]) -> Iterator[Word]:
             yield Word(None, f"what {word.text} names")
     name = None if subcommand is None else subcommand.value
     yield from _after(rest, "--exec", "--upload-pack", "--receive-pack", "--extcmd", "--open-files-in-pager")
+    yield from _after(rest, "--sendmail-cmd", "--to-cmd", "--cc-cmd", "--header-cmd")
     if name == "grep":
         yield from (code for word in rest if (word.value or "").startswith("-O") for code in _code(part(word, 2)))
     if name == "clone":
@@ -229,7 +251,15 @@ def _git(words: Sequence[Word]) -> Iterator[Word]:
     elif (name == "bisect" and _first(rest) == "run") or (name == "submodule" and "foreach" in _values(rest)):
         start = 1 if name == "bisect" else _values(rest).index("foreach") + 1
         yield from _words_as_line([word for word in rest[start:] if word.value != "--recursive"])
-    yield from (part(word, 5) for word in rest if (word.value or "").startswith("ext::"))
+    yield from _remote_helpers(rest)
+
+
+def _remote_helpers(words: Sequence[Word]) -> Iterator[Word]:
+    """`ext::` addresses: `% ` stands for a blank."""
+    for word in words:
+        if (word.value or "").startswith("ext::"):
+            text = (word.value or "")[5:].replace("% ", " ").replace("%%", "%")
+            yield Word(text, word.text)
 
 
 def _filter(word: Word, following: Sequence[Word]) -> Iterator[Word]:
@@ -247,10 +277,10 @@ def _setting(word: Word) -> Iterator[Word]:
     if name.lower().startswith("alias."):
         text = value.value or ""
         yield Word(text[1:], text[1:]) if text.startswith("!") else Word(f"git {text}", text)
-    elif _CODE_SETTING.fullmatch(name):
+    elif CODE_SETTING.fullmatch(name):
         text = (value.value or "").removeprefix("!")
         yield from _code(Word(text, text))
-    elif _UNREAD_SETTING.fullmatch(name) and not _is_inert(value):
+    elif UNREAD_SETTING.fullmatch(name) and not _is_inert(value):
         yield Word(None, f"what {name} names")
 
 
@@ -319,6 +349,23 @@ def _line_editor(words: Sequence[Word]) -> Iterator[Word]:
     yield Word(None, "commands from standard input")
 
 
+def _compiler(words: Sequence[Word]) -> Iterator[Word]:
+    """gcc: `-wrapper rm,x`."""
+    for word in _after(words, "-wrapper"):
+        text = None if word.value is None else word.value.replace(",", " ")
+        yield Word(text, word.text)
+
+
+def _copier(words: Sequence[Word]) -> Iterator[Word]:
+    """scp and sftp: another ssh, and options of ssh that name a command."""
+    found = read_arguments(words, Syntax("cDFiJloPSX"))
+    yield from (code for word in found.values("-S") for code in _code(word))
+    for word in found.values("-o"):
+        name, separator, _ = (word.value or "command=").replace(" ", "=", 1).partition("=")
+        if "command" in name.lower():
+            yield from _code(part(word, len(name) + len(separator))) if word.exact else (Word(None, word.text),)
+
+
 def _after_c(words: Sequence[Word]) -> Iterator[Word]:
     yield from _after(words, "-c", "--command", "--run")
 
@@ -331,10 +378,11 @@ _READERS: dict[str, Callable[[Sequence[Word]], Iterator[Word]]] = {
     "vi": _editor, "vim": _editor, "nvim": _editor, "ex": _editor, "view": _editor,
     "script": _after_c, "nix-shell": _after_c, "vagrant": _after_c, "xonsh": _after_c,
     "rsync": lambda words: _after(words, "-e", "--rsh", "--rsync-path"),
-    "scp": lambda words: _after(words, "-S"),
+    "scp": _copier, "sftp": _copier,
+    "go": lambda words: _after(words, "-exec", "--exec", "-toolexec", "--toolexec", "-vettool", "--vettool"),
+    "gcc": _compiler, "g++": _compiler, "cc": _compiler, "c++": _compiler, "clang": _compiler,
     "man": lambda words: _after(words, "-P", "--pager"),
     "sort": lambda words: _after(words, "--compress-program"),
     "rg": lambda words: _after(words, "--pre", "--hostname-bin"),
-    "less": lambda words: (part(word, 2) for word in words if (word.value or "").startswith("+!")),
     "zip": lambda words: _after(words, "-TT", "--unzip-command"),
 }  # fmt: skip

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from glob import iglob
 from itertools import islice
 
@@ -14,7 +15,7 @@ class Expansion:
     """``folder`` is where the first component with a wildcard is looked for, ``rest`` are the components from it on.
 
     ``matches`` are the paths that fit now (relative as the pattern is), None if they are too many to be told or the
-    pattern climbs up again behind a wildcard.
+    pattern climbs up again behind a wildcard, or may do so (``.*``, in shells older than bash 5.2).
     """
 
     folder: str
@@ -28,7 +29,7 @@ def expand(path: str, directory: str) -> Expansion:
     first = next((number for number, part in enumerate(parts) if has_wildcard(part)), len(parts))
     folder = "/".join(parts[:first]) or ("/" if path.startswith("/") else ".")
     rest = tuple(part for part in parts[first:] if part not in ("", "."))
-    if ".." in rest:
+    if ".." in rest or any(part.startswith(".") and fnmatchcase("..", part) for part in rest):
         return Expansion(folder, rest, None)
     matches = list(islice(iglob(path, root_dir=directory), _MOST_MATCHES + 1))
     return Expansion(folder, rest, matches if len(matches) <= _MOST_MATCHES else None)

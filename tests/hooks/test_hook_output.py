@@ -192,10 +192,10 @@ def test_a_permission_request_is_answered_by_its_own_field() -> None:
 
 @pytest.mark.parametrize("text", ['{"a":' * 50_000, '{"' * 100_000, '{"a":[' * 30_000, '{"a":1},' * 50_000 + '{"'])
 def test_hostile_output_takes_no_time(text: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     with pytest.raises(HookFailedError):
         before(text)
-    assert time.perf_counter() - began < 3
+    assert time.process_time() - began < 3
 
 
 @given(st.text(max_size=200))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from gatekit import Bench
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agentframework.permissions.scripts import awk_only_prints, sed_only_prints
@@ -62,7 +62,7 @@ ASKED: Mapping[str, tuple[str, ...]] = {
         "sh -c ls", "bash x", "source x", "xargs cat", "xargs -a l cat", "xargs -a /etc/passwd echo",
         "xargs -0a /etc/passwd echo", "xargs --arg-f=l echo", "env -C / ls", "xargs rm", "tee", "tee x",
         "env A=1 ls", "env -i", "exec ls", "eval ls", "less a.txt", "man ls", "curl http://x", "ssh h ls",
-        "tar tf x", "export X=1", "read x", "kill 1", "unset x", "watch ls", "docker ps", "python3 -V x",
+        "tar tf x", "export X=1", "read PATH", "kill 1", "unset x", "watch ls", "docker ps", "python3 -V x",
         "python3 -c 1", "busybox ls", "alias x=ls", "trap ls EXIT", "hostname x", "$X", "$(echo ls)",
         "ls() { rm x; }; ls",
     ),
@@ -301,14 +301,23 @@ def test_a_sed_script_that_passes_writes_nothing(script: str) -> None:
         assert b"e/r/w commands disabled" not in ran.stderr
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
-    st.lists(
+    parts=st.lists(
         st.sampled_from(["print ", '"x"', "/x/", "|", ">", "a", "(", ")", "{", "}", ";", "1", "/", "$", '"', "\\"])
     )
 )
-def test_an_awk_program_that_passes_prints_to_nothing_but_its_output(parts: list[str]) -> None:
+def test_an_awk_program_that_passes_prints_to_nothing_but_its_output(
+    parts: list[str], tmp_path_factory: pytest.TempPathFactory
+) -> None:
     program = "".join(parts)
     if awk_only_prints(program):
-        outside = [piece for number, piece in enumerate(program.split('"')) if number % 2 == 0]
-        assert not any("|" in piece.replace("||", "").replace("/x/", "") for piece in outside if "/" not in piece)
+        place = tmp_path_factory.mktemp("awk")
+        (place / "bin").mkdir()
+        (place / "bin" / "x").write_text("#!/bin/sh\n: > ran\n")
+        (place / "bin" / "x").chmod(0o755)
+        subprocess.run(
+            ["awk", program], input=b"x 1\n", cwd=place, env={"PATH": f"{place}/bin:/usr/bin:/bin"}, timeout=20,
+            capture_output=True, check=False,
+        )  # fmt: skip
+        assert [path.name for path in place.iterdir()] == ["bin"]

@@ -105,7 +105,7 @@ ASKED: Mapping[str, tuple[str, ...]] = {
     ),
     UNCLEAR: (
         "bash -c \"$X\"", "eval $X", "$(echo sudo) ls", "echo x | sh", "echo bHMK | base64 -d | sh", "touch $X",
-        "cp a.txt $X", "echo x > $F", "for f in *; do mv $f $f.old; done", "cd $D && touch x",
+        "cp a.txt $X", "echo x > $F", "for f in *.c; do mv $f $f.old; done", "cd $D && touch x",
         "find . | xargs touch", "git $X", "git push $X", "git -c core.hooksPath=x commit",
         "git --exec-path=. status", "${X:-ls}", "ls | xargs -n1 $CMD", "touch ~other/x", "chmod -R $MODE src",
         "make -f -", "env -S \"$X\"", "BASH_ENV=x bash -c ls", "strace bash -c \"$X\"", "HOME=/etc; touch ~/x",

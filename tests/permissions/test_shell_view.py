@@ -38,7 +38,7 @@ COMPOUNDS = {
     "(cd sub && rm f)": ["cd sub", "rm f"],
     "{ rm f; }": ["rm f"],
     "if true; then rm f; fi": ["true", "rm f"],
-    'for i in a b; do rm "$i"; done': ["rm ?"],
+    'for i in a b; do rm "$i"; done': ["rm a", "rm b"],
     'while read x; do rm "$x"; done <l': ["read x", "rm ?"],
     "case a in a) rm f;; esac": ["rm f"],
     "g(){ rm f; }; g": ["rm f", "g"],

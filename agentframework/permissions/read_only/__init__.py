@@ -5,6 +5,6 @@ Conservative: a command is in it only if its program is listed and every one of 
 than read, see `table`. It is decided by what a program does with its words at their places, never by its name alone.
 """
 
-from agentframework.permissions.read_only.check import line_reads_only, reads_only, reads_only_from
+from agentframework.permissions.read_only.check import as_found, line_reads_only, reads_only, reads_only_from
 
-__all__ = ["line_reads_only", "reads_only", "reads_only_from"]
+__all__ = ["as_found", "line_reads_only", "reads_only", "reads_only_from"]

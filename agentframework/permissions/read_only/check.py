@@ -8,6 +8,7 @@ from agentframework.permissions.argv import Arguments, read_arguments, same_opti
 from agentframework.permissions.read_only import git, programs
 from agentframework.permissions.read_only.places import Place
 from agentframework.permissions.read_only.table import (
+    OWN_VERSION_WORDS,
     READERS,
     SAFE_OPTIONS,
     VERSION_OPTIONS,
@@ -15,8 +16,9 @@ from agentframework.permissions.read_only.table import (
     Reader,
 )
 from agentframework.permissions.shell.model import CommandLine, Redirection, SimpleCommand, Word
-from agentframework.permissions.shell_permit import changes_nothing, is_transparent
+from agentframework.permissions.shell_permit import changes_no_program, changes_nothing, is_transparent
 from agentframework.permissions.subject import Surroundings
+from agentframework.permissions.writes import finder_of, with_starting_points
 
 _SYSTEM = re.compile(r"(/(usr/)?s?bin/)?[^/]+")
 _DETACHED = frozenset({"cd", "command", "set", "echo", "printf", "true", "false", ":", "pwd", "test", "["})
@@ -37,14 +39,28 @@ _JUDGES: Mapping[str, Judge] = {
 
 def line_reads_only(line: CommandLine, around: Surroundings) -> bool:
     """True if nothing on the line does more than read inside the working directories."""
-    if not line.complete or not line.commands or not all(map(changes_nothing, line.assignments)):
+    if not line.complete or not line.commands or not all(map(changes_no_program, line.assignments)):
         return False
     if not all(reads_only_from(redirection, around) for redirection in line.redirections):
         return False
     return all(
-        is_transparent(line.commands, number) or reads_only(command, around)
+        is_transparent(line.commands, number) or reads_only(as_found(line.commands, command), around)
         for number, command in enumerate(line.commands)
     )
+
+
+def as_found(commands: Sequence[SimpleCommand], command: SimpleCommand) -> SimpleCommand:
+    """``command``; where a find that looks for plain files hands them to it, with the places that these lie below."""
+    if not command.via or command.via[-1] != "find" or not any(word.text == "{}" for word in command.argv):
+        return command
+    number = next(at for at, one in enumerate(commands) if one is command)
+    finding = finder_of(commands, number)
+    values = [] if finding is None else [word.value for word in finding.arguments]
+    kinds = [values[at - 1 : at + 2] for at, value in enumerate(values) if value == "-type"]
+    plain = any(after[-1] == "f" and after[0] not in ("!", "-not") for after in kinds if len(after) == 3)
+    if not plain or {"-o", "-or", ",", "(", "-L", "-follow"} & {*values}:
+        return command
+    return with_starting_points(commands, number)
 
 
 def reads_only_from(redirection: Redirection, around: Surroundings) -> bool:
@@ -64,7 +80,7 @@ def reads_only(command: SimpleCommand, around: Surroundings) -> bool:
     if not all(map(changes_nothing, command.assignments)):
         return False
     words = command.arguments
-    if name in VERSIONED and len(words) == 1 and words[0].exact and words[0].value in VERSION_OPTIONS:
+    if len(words) == 1 and words[0].exact and _tells_version(name, words[0].value or ""):
         return True
     place = Place(around, command.directories)
     if name not in _DETACHED and not place.stands_inside:
@@ -78,6 +94,10 @@ def reads_only(command: SimpleCommand, around: Surroundings) -> bool:
     return reader is not None and _fits(reader, command, place)
 
 
+def _tells_version(name: str, word: str) -> bool:
+    return name in VERSIONED and (word in VERSION_OPTIONS or word in OWN_VERSION_WORDS.get(name, ()))
+
+
 def _before_dashes(words: Sequence[Word]) -> Iterator[Word]:
     return takewhile(lambda word: word.value != "--", words)
 
@@ -88,7 +108,7 @@ def _fits(reader: Reader, command: SimpleCommand, place: Place) -> bool:
         return all(place.is_inside(word) for word in words if word.glob)
     if command.name == "printf" and words:
         return words[0].exact and not (words[0].value or "").startswith("-")
-    if (reader.bare and words) or not all(word.value is not None for word in words):
+    if (reader.bare and words) or not all(word.value is not None or word.stream for word in words):
         return False
     found = read_arguments(words, reader.syntax)
     if _is_refused(reader, found) or (reader.most is not None and len(found.operands) > reader.most):

@@ -29,6 +29,7 @@ _EXPLORING = frozenset({
     "ls-tree", "merge-base", "name-rev", "range-diff", "rev-list", "rev-parse", "shortlog", "show", "show-branch",
     "show-ref", "status", "version", "whatchanged",
 })  # fmt: skip
+_ORDERED = frozenset({"diff", "diff-files", "diff-index", "diff-tree", "log", "show", "whatchanged"})  # -O reads a file
 _BRANCH = Syntax("", ("--contains", "--no-contains", "--points-at", "--sort", "--format", "--merged", "--no-merged"))
 _BRANCH_OPTIONS = (
     "-a", "-r", "-v", "-vv", "-i", "-l", "--all", "--remotes", "--verbose", "--list", "--show-current", "--column",
@@ -55,6 +56,8 @@ def git(command: SimpleCommand, place: Place) -> bool:
     if judge is None and name not in _EXPLORING:
         return False
     found = read_arguments(words, Syntax())
+    if name in _ORDERED and any(given == "-O" for given, _ in found.options):
+        return False
     refused = any(same_option(given, one) for given, _ in found.options for one in _REFUSED if given.startswith("--"))
     if refused or not all(directory.may_be_value(word) for word in _values(words)):
         return False

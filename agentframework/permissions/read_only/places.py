@@ -29,6 +29,8 @@ class Place:
 
     def is_inside(self, word: Word) -> bool:
         """True if the file that ``word`` names is inside, links followed; also for a standard stream."""
+        if word.stream:
+            return True
         path = known_path(word, self.around)
         if path is None or not self.directories:
             return False

@@ -1,5 +1,6 @@
 """Programs of the read-only set that need more than a table: find, sed, awk, jq, yq, cd, set."""
 
+import re
 from collections.abc import Sequence
 
 from agentframework.permissions.argv import Syntax, read_arguments
@@ -44,6 +45,7 @@ _JQ_FLAGS = frozenset({
     "--null-input", "--raw-input", "--raw-output", "--raw-output0", "--seq", "--slurp", "--sort-keys", "--stream",
     "--tab", "--unbuffered", "--version",
 })  # fmt: skip
+_MODULE = re.compile(r"\b(?:import|include)\b\s*\"")
 _YQ = Syntax("Iop", ("--output-format", "--input-format", "--indent", "--expression"))
 _YQ_OPTIONS = frozenset({
     "-C", "-I", "-M", "-N", "-P", "-c", "-e", "-j", "-n", "-o", "-p", "-r", "-y", "--colors", "--exit-status",
@@ -55,7 +57,7 @@ _YQ_COMMANDS = frozenset({"e", "ea", "eval", "eval-all"})
 
 def find(command: SimpleCommand, place: Place) -> bool:
     """Only tests and printing actions; starting points inside."""
-    words = [word for word in command.arguments if word.value not in ("-H", "-P")]
+    words = _without_actions([word for word in command.arguments if word.value not in ("-H", "-P")])
     starts = [] if _begins_expression(words[:1]) else starting_points(words)
     at = len(starts)
     looked_at = list(starts)
@@ -70,6 +72,20 @@ def find(command: SimpleCommand, place: Place) -> bool:
             looked_at.extend(operands)
         at += 1 + _FIND[word.value]
     return all(map(place.is_inside, looked_at))
+
+
+def _without_actions(words: Sequence[Word]) -> Sequence[Word]:
+    """Without ``-exec ls {} +``: what is run there is a command of its own on the line."""
+    found: list[Word] = []
+    inside = False
+    for number, word in enumerate(words):
+        if inside:
+            inside = not (word.value == ";" or (word.value == "+" and words[number - 1].text == "{}"))
+        elif word.value == "-exec":
+            inside = True
+        else:
+            found.append(word)
+    return words if inside else found
 
 
 def _begins_expression(words: Sequence[Word]) -> bool:
@@ -128,7 +144,8 @@ def jq(command: SimpleCommand, place: Place) -> bool:
                 return False
         else:
             operands.append(word)
-    return all(map(place.is_inside, (*files, *operands[1:])))
+    modules = any(_MODULE.search(word.value or "") for word in operands[:1])
+    return not modules and all(map(place.is_inside, (*files, *operands[1:])))
 
 
 def yq(command: SimpleCommand, place: Place) -> bool:

@@ -43,6 +43,7 @@ class Reader:
 
 _FILES = Reader()
 _TEXT = Reader(text=True)
+_LOOSE = Reader(text=True, loose=True)
 _DIGEST = Reader(letters="al", long=("--algorithm", "--length"))
 _GREP = Reader(
     letters="ABCDdem", files="f", refused="R", refused_long=("--dereference-recursive",),
@@ -61,12 +62,13 @@ _FD = Reader(
 
 READERS: Mapping[str, Reader] = {
     # what they are given is text, or nothing at all
-    ":": _TEXT, "true": _TEXT, "false": _TEXT, "pwd": _TEXT, "test": _TEXT, "[": _TEXT, "expr": _TEXT, "seq": _TEXT,
+    ":": _TEXT, "true": _TEXT, "false": _TEXT, "pwd": _TEXT, "test": _LOOSE, "[": _LOOSE, "expr": _TEXT, "seq": _TEXT,
     "sleep": _TEXT, "basename": _TEXT, "dirname": _TEXT, "realpath": _TEXT, "readlink": _TEXT, "numfmt": _TEXT,
     "tr": _TEXT, "which": _TEXT, "whereis": _TEXT, "type": _TEXT, "ps": _TEXT, "pgrep": _TEXT, "id": _TEXT,
     "groups": _TEXT, "whoami": _TEXT, "uname": _TEXT, "arch": _TEXT, "nproc": _TEXT, "uptime": _TEXT, "free": _TEXT,
     "df": _TEXT, "getconf": _TEXT, "locale": _TEXT, "cal": _TEXT, "users": _TEXT, "who": _TEXT, "tty": _TEXT,
-    "echo": Reader(text=True, loose=True),
+    "echo": _LOOSE,
+    "read": Reader(text=True, letters="adinNptu"),  # which variables it may set is judged with all assignments
     "printf": Reader(text=True, refused="v"),
     "env": Reader(bare=True),
     "printenv": _TEXT,
@@ -139,8 +141,12 @@ READERS: Mapping[str, Reader] = {
 SAFE_OPTIONS = frozenset({"du", "egrep", "fgrep", "grep", "wc"}).union(
     name for name, reader in READERS.items() if not (reader.refused or reader.refused_long)
 )
-# With nothing but this option they only tell their version.
+# With nothing but one of these words they only tell their version.
 VERSION_OPTIONS = frozenset({"--version", "-V"})
+OWN_VERSION_WORDS: Mapping[str, frozenset[str]] = {
+    **dict.fromkeys(("docker", "make", "node", "npm", "npx", "perl", "php", "pnpm", "ruby"), frozenset({"-v"})),
+    "go": frozenset({"version"}), "java": frozenset({"-version"}), "javac": frozenset({"-version"}),
+}  # fmt: skip
 VERSIONED = frozenset({
     "bash", "bun", "cargo", "clang", "cmake", "deno", "docker", "dotnet", "g++", "gcc", "gh", "git", "go", "java",
     "javac", "jq", "kubectl", "make", "mypy", "node", "npm", "npx", "perl", "php", "pip", "pip3", "pnpm", "poetry",

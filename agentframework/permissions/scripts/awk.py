@@ -12,7 +12,8 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _PATTERN = re.compile(r"/(?:[^/\\\n\[]|\\[^\n]|\[\^?\]?(?:[^\]\\\n]|\\[^\n])*\])*/")
-_UNSAFE_NAMES = frozenset({"getline", "system"})
+# They run, read, or change what is read.
+_UNSAFE_NAMES = frozenset({"getline", "system", "ARGV", "ARGC", "SYMTAB", "PROCINFO"})
 _KEYWORDS = frozenset({
     "BEGIN", "END", "if", "else", "while", "for", "do", "in", "print", "printf", "return", "delete", "exit", "next",
     "nextfile", "function", "func", "switch", "case", "default", "break", "continue", "length",

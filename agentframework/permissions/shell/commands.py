@@ -94,6 +94,9 @@ class CommandReader:
         self, words: Sequence[ShellWord], redirects: Sequence[Redirect], source: str, text: str, scope: Scope
     ) -> Outcome:
         """A simple command as written; `source` is what its tokens point into, `text` its own part of it."""
+        choice = _choice((*words, *(redirect.target for redirect in redirects)), scope)
+        if choice is not None:
+            return self._each(choice, words, redirects, source, text, scope)
         expanded = scope
         for word in words:
             expanded = self.visit(word.parts, expanded)
@@ -106,8 +109,29 @@ class CommandReader:
         if not argv:
             return unchanged(assigned)
         stdin = literal_stdin(redirects, scope)
-        command = SimpleCommand(argv, text, assignments, opened, scope.directories)
+        command = SimpleCommand(argv, text, assignments, opened, scope.directories, stdin=stdin)
         return self.run(command, expanded, stdin, in_shell=True)
+
+    def _each(
+        self,
+        name: str,
+        words: Sequence[ShellWord],
+        redirects: Sequence[Redirect],
+        source: str,
+        text: str,
+        scope: Scope,
+    ) -> Outcome:
+        """The command with each of the values that the variable `name` may have."""
+        self.notes.enter()
+        found: Outcome | None = None
+        for value in scope.choices(name):
+            self.notes.step()
+            success, failure = self.simple(words, redirects, source, text, scope.assign(name, value))
+            success = success.with_choice_again(scope, name, value)
+            failure = failure.with_choice_again(scope, name, value)
+            found = Outcome(success, failure) if found is None else found.joined(success, failure)
+        self.notes.leave()
+        return unchanged(scope) if found is None else found
 
     def _leading_assignments(
         self, words: Sequence[ShellWord], scope: Scope
@@ -199,3 +223,12 @@ class CommandReader:
             understood = code.shell in _BASH or not self.notes.bash_only
         if not understood:
             self.notes.problem(f"{code.shell} may read this differently from bash: {code.text[:80]}")
+
+
+def _choice(words: Sequence[ShellWord], scope: Scope) -> str | None:
+    """A variable in `words` that has one of several known values."""
+    for word in words:
+        for part in word.parts:
+            if part.kind == "parameter" and scope.choices(part.text):
+                return part.text
+    return None

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from agentframework.permissions.shell.arithmetic import inert
 from agentframework.permissions.shell.braces import expand_braces
 from agentframework.permissions.shell.model import Word
-from agentframework.permissions.shell.scope import Scope
+from agentframework.permissions.shell.scope import Match, Scope
 from agentframework.permissions.shell.tokens import Part, ShellWord
 
 _ORDINARY = re.compile(r"[^*?\[{~]*")
@@ -59,6 +59,8 @@ def expand(word: ShellWord, scope: Scope) -> list[Word]:
     """The words that `word` becomes: none, one or several."""
     if word.plain and _ORDINARY.fullmatch(word.text):
         return [Word(word.text, word.text)]
+    if len(word.parts) == 1 and word.parts[0].kind == "process" and not _may_split(word.parts[0], scope):
+        return [Word(None, word.text, foreign=True, stream=True)]
     alternatives = expand_braces(word.parts)
     if alternatives is None:
         return [Word(None, word.text, splits=True, foreign=True)]
@@ -79,7 +81,8 @@ def expand_single(parts: tuple[Part, ...], text: str, scope: Scope) -> Word:
                     built.tilde = True
                 built.known = built.known and ":~" not in part.text
         else:
-            value = _parameter(part, scope)
+            value = _parameter(part, scope, alone=_alone(parts))
+            built.glob = built.glob or isinstance(value, Match)
             built.known = built.known and value is not None
             built.foreign = built.foreign or (value is None and not inert([part], scope))
             built.pieces.append(value or "")
@@ -114,14 +117,14 @@ def _fields(parts: tuple[Part, ...], scope: Scope) -> list[_Field]:
                 current.tilde = current.tilde or (index == 0 and part.text.startswith("~"))
                 current.known = current.known and not _TILDE_IN_ASSIGNMENT.search("".join(current.pieces))
             continue
-        value = _parameter(part, scope)
+        value = _parameter(part, scope, alone=_alone(parts))
         if value is None:
             current.known = False
             current.present = True
             current.splits = current.splits or _may_split(part, scope)
             current.foreign = current.foreign or not inert([part], scope)
         elif part.quoted:
-            current.add(value, pattern=False)
+            current.add(value, pattern=isinstance(value, Match))
         else:
             current = _split(value, current, done, scope)
     if current.present:
@@ -145,7 +148,13 @@ def _split(value: str, current: _Field, done: list[_Field], scope: Scope) -> _Fi
     return current
 
 
-def _parameter(part: Part, scope: Scope) -> str | None:
+def _alone(parts: tuple[Part, ...]) -> bool:
+    """True when nothing but one part gives text."""
+    return sum(part.kind != "literal" or bool(part.text) for part in parts) == 1
+
+
+def _parameter(part: Part, scope: Scope, *, alone: bool) -> str | None:
+    """The value of a parameter, None if it is not known. `alone`: there is no other part in the word."""
     if part.kind != "parameter":
         return None
     name = part.text
@@ -157,6 +166,8 @@ def _parameter(part: Part, scope: Scope) -> str | None:
         if not scope.value(name):
             return None
     value = scope.value(name)
+    if isinstance(value, Match) and not alone:  # the name of a file with more text is another file
+        return None
     return value if isinstance(value, str) else None
 
 

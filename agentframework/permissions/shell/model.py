@@ -18,7 +18,8 @@ class Word:
     `value` is the text the program receives, or None when it is known only while the line runs. `text` is how
     it was spelled. With `glob` the value still holds unexpanded `* ? [` patterns, with `tilde` it still starts
     with an unexpanded `~`. `splits` marks an unknown word that may become any number of words, none included;
-    `foreign` one that may hold any text at all, such as the output of a command.
+    `foreign` one that may hold any text at all, such as the output of a command; `stream` one that names the pipe of
+    a process substitution.
     """
 
     value: str | None
@@ -27,6 +28,7 @@ class Word:
     tilde: bool = False
     splits: bool = False
     foreign: bool = False
+    stream: bool = False
 
     @property
     def exact(self) -> bool:
@@ -68,6 +70,11 @@ class Redirection:
         return self.directories[0] if len(self.directories) == 1 else None
 
     @property
+    def connects(self) -> bool:
+        """True when bash opens a connection instead of a file."""
+        return self.target is not None and (self.target.value or "").startswith(("/dev/tcp/", "/dev/udp/"))
+
+    @property
     def harmless(self) -> bool:
         """True when no file of the user is touched: no file at all, or /dev/null and the standard streams."""
         if not (self.reads or self.writes):
@@ -81,7 +88,8 @@ class SimpleCommand:
 
     `argv[0]` is the program. `directories` are the working directories it may start in (empty: not known):
     `cd a; ls` has two, since the `cd` may fail. `via` names the wrappers that lead to it, outermost first.
-    `assignments` are those given to this command alone.
+    `assignments` are those given to this command alone. `stdin` is the text that a here-document or here-string
+    feeds it, None when there is none or it is not known.
     """
 
     argv: tuple[Word, ...]
@@ -90,6 +98,7 @@ class SimpleCommand:
     redirections: tuple[Redirection, ...] = ()
     directories: tuple[str, ...] = ()
     via: tuple[str, ...] = ()
+    stdin: str | None = None
 
     @property
     def program(self) -> Word:

@@ -37,7 +37,29 @@ class Unknown(Enum):
     ANYTHING = "anything"
 
 
-Value = str | Unknown
+class Match(str):
+    """A pattern with wildcards that stands for the name of one file; never equal to the text of the pattern."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Match) and str.__eq__(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = str.__hash__
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A value that is one of these; ``kind`` is what is known of all of them together."""
+
+    values: tuple[str, ...]
+    kind: Unknown
+
+
+Value = str | Unknown | Choice
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +80,16 @@ class Scope:
     moved: bool = False
     blurred: bool = False
 
-    def value(self, name: str) -> Value:
+    def value(self, name: str) -> str | Unknown:
+        found = self._held(name)
+        return found.kind if isinstance(found, Choice) else found
+
+    def choices(self, name: str) -> tuple[str, ...]:
+        """The values of which the variable has one, if it is known to."""
+        found = self._held(name)
+        return found.values if isinstance(found, Choice) else ()
+
+    def _held(self, name: str) -> Value:
         if name in COUNTERS:
             return Unknown.NUMBER
         if self.opaque or name in self.volatile or _SET_BY_THE_SHELL.fullmatch(name):
@@ -83,6 +114,12 @@ class Scope:
         if len(self.variables) > _MAX_VARIABLES:
             return self.blur()
         return replace(self, variables={**self.variables, name: value})
+
+    def with_choice_again(self, before: Scope, name: str, value: str) -> Scope:
+        """Where `name` still has the `value` that it was followed with: one of those it has in `before`."""
+        if self.variables.get(name) != value:
+            return self
+        return replace(self, variables={**self.variables, name: before.variables[name]})
 
     def forget(self, names: Iterable[str]) -> Scope:
         return replace(self, variables={**self.variables, **dict.fromkeys(names, Unknown.ANYTHING)})
@@ -123,6 +160,10 @@ class Outcome(NamedTuple):
     @property
     def either(self) -> Scope:
         return join(self.success, self.failure)
+
+    def joined(self, success: Scope, failure: Scope) -> Outcome:
+        """What holds if either this or the other was the case."""
+        return Outcome(join(self.success, success), join(self.failure, failure))
 
 
 def unchanged(scope: Scope) -> Outcome:

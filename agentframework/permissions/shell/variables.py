@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from agentframework.permissions.shell.arithmetic import inert_text
 from agentframework.permissions.shell.model import Assignment, Word
 from agentframework.permissions.shell.options import read_options
-from agentframework.permissions.shell.scope import COUNTERS, Outcome, Scope, Unknown, Value, unchanged
+from agentframework.permissions.shell.scope import COUNTERS, Match, Outcome, Scope, Unknown, Value, unchanged
 from agentframework.permissions.shell.tokens import Notes
 from agentframework.permissions.shell.wrappers import Wrapper
 
@@ -68,7 +68,8 @@ def assign(
         result = Unknown.ANYTHING
     elif found.append:
         before = scope.value(found.name)
-        result = before + value if isinstance(before, str) and value is not None else Unknown.ANYTHING
+        known = isinstance(before, str) and not isinstance(before, Match) and value is not None
+        result = f"{before}{value}" if known else Unknown.ANYTHING
     return scope.assign(found.name, result)
 
 

@@ -15,13 +15,15 @@ from agentframework.permissions.shell.commands import CommandReader
 from agentframework.permissions.shell.disturbance import Disturbance, disturbance, gives_numbers
 from agentframework.permissions.shell.expand import expand
 from agentframework.permissions.shell.lexer import RESERVED
+from agentframework.permissions.shell.model import Word
 from agentframework.permissions.shell.outline import PREFIXES, Outline
-from agentframework.permissions.shell.scope import Outcome, Scope, Unknown, join, unchanged
+from agentframework.permissions.shell.scope import Choice, Match, Outcome, Scope, Unknown, join, unchanged
 from agentframework.permissions.shell.tokens import Expression, Fragment, Keyword, Operator, Redirect, ShellWord, Token
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+_MOST_CHOICES = 16
 MISUNDERSTOOD = "the command line is not valid or has a form that is not understood"
 _REDIRECTABLE = frozenset({
     "subshell", "compound_statement", "if_statement", "while_statement", "for_statement", "case_statement",
@@ -226,16 +228,19 @@ class FragmentWalker:
         return unchanged(entry)
 
     def _with_variable(self, head: Sequence[Token], scope: Scope, entry: Scope) -> Scope:
-        """The scope inside a `for`: its variable is known when the list is a single word."""
+        """The scope inside a `for`: its variable has one of the values of the list, when that is short and known."""
         words = [token for token in head if isinstance(token, ShellWord)]
         if not words:
             return entry
         self._reader.findings.unknown(words[0].text)
         items = [item for word in words[1:] for item in expand(word, scope)]
-        if len(items) == 1 and items[0].exact:
-            return entry.assign(words[0].text, items[0].value or "")
         numbers = len(words) > 1 and all(gives_numbers(word) for word in words[1:])
-        return entry.assign(words[0].text, Unknown.NUMBER if numbers else Unknown.ANYTHING)
+        kind = Unknown.NUMBER if numbers else Unknown.ANYTHING
+        values = tuple(dict.fromkeys(_value_of(item) for item in items))
+        if not values or len(values) > _MOST_CHOICES or None in values:
+            return entry.assign(words[0].text, kind)
+        known = tuple(value for value in values if value is not None)
+        return entry.assign(words[0].text, known[0] if len(known) == 1 else Choice(known, kind))
 
     def _case(self, node: Node, scope: Scope) -> Outcome:
         """The branches of a `case`; `;&` may lead from one into the next."""
@@ -286,6 +291,13 @@ class FragmentWalker:
     def _check(self, changed: Disturbance, before: Scope, after: Scope) -> None:
         if changed.misses(before, after):
             self._notes.problem(_FORGOTTEN)
+
+
+def _value_of(item: Word) -> str | None:
+    """What a word of the list of a `for` gives its variable: a text, or the name of a file that fits a pattern."""
+    if item.value is None or item.tilde or item.splits:
+        return None
+    return Match(item.value) if item.glob else item.value
 
 
 def _descriptor_names(redirects: Sequence[Redirect]) -> list[str]:
