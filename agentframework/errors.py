@@ -12,6 +12,9 @@ says what to do, and ``details`` (JSON-able facts such as the file, the field or
     ├── SessionError
     │   ├── SessionClosedError          used after shutdown
     │   ├── SessionBusyError            a second run of an active session
+    │   ├── SessionExistsError          a new session has the id of a stored one
+    │   ├── SessionLockedError          a stored session is open elsewhere
+    │   ├── SessionNotFoundError        no stored session has this id
     │   ├── WouldDeadlockError          a turn waits for a turn queued behind itself
     │   ├── PromptBlockedError          a hook refused the prompt
     │   └── TurnNotRunError             coalesced, dropped or cancelled before it ran
@@ -28,6 +31,7 @@ says what to do, and ``details`` (JSON-able facts such as the file, the field or
     │   ├── ModelResponseInvalidError   neither text nor calls
     │   └── ReplayMismatchError         a recording has no answer for this request
     ├── LimitExceededError              iterations, tool calls, tokens, cost or time used up
+    ├── PayloadError                    a large value beside a journal is missing or was changed
     ├── StructuredOutputError           the reply never matched the response format
     └── ToolExecutionError              a tool was refused, unknown or failed (TOOL_* codes)
 
@@ -51,6 +55,10 @@ class ErrorCode(StrEnum):
 
     SESSION_CLOSED = "SESSION_CLOSED"
     SESSION_ALREADY_RUNNING = "SESSION_ALREADY_RUNNING"
+    SESSION_EXISTS = "SESSION_EXISTS"
+    SESSION_LOCKED = "SESSION_LOCKED"
+    SESSION_NOT_FOUND = "SESSION_NOT_FOUND"
+    PAYLOAD_INVALID = "PAYLOAD_INVALID"
     WOULD_DEADLOCK = "WOULD_DEADLOCK"
     PROMPT_BLOCKED = "PROMPT_BLOCKED"
     TURN_NOT_RUN = "TURN_NOT_RUN"
@@ -182,6 +190,24 @@ class SessionBusyError(SessionError):
     """The session is already running something that cannot be shared."""
 
     default_code = ErrorCode.SESSION_ALREADY_RUNNING
+
+
+class SessionExistsError(SessionError):
+    """There is a stored session of this id."""
+
+    default_code = ErrorCode.SESSION_EXISTS
+
+
+class SessionLockedError(SessionError):
+    """A stored session has another writer, in this process or another."""
+
+    default_code = ErrorCode.SESSION_LOCKED
+
+
+class SessionNotFoundError(SessionError):
+    """No stored session has this id."""
+
+    default_code = ErrorCode.SESSION_NOT_FOUND
 
 
 class WouldDeadlockError(SessionError):
@@ -322,6 +348,12 @@ class LimitExceededError(AgentFrameworkError):
     """A limit of the run was reached; ``details["limit"]`` names it."""
 
     default_code = ErrorCode.AGENT_LIMIT_EXCEEDED
+
+
+class PayloadError(AgentFrameworkError):
+    """A value stored beside a journal cannot be read back; ``details["issue"]`` says why."""
+
+    default_code = ErrorCode.PAYLOAD_INVALID
 
 
 class StructuredOutputError(AgentFrameworkError):

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import agentframework
+import agentframework.events
 from agentframework import AgentFrameworkError, ErrorCode, InteractiveSession, create_query, errors
 from agentframework.cli.arguments import build_parser
 from agentframework.events import EVENT_TYPES, BaseEvent
@@ -144,15 +145,15 @@ def test_a_package_offers_what_it_lists_in_order(name: str) -> None:
 
 
 def test_the_package_lists_the_same_names_for_people_checkers_and_imports() -> None:
-    tree = ast.parse((ROOT / "agentframework" / "__init__.py").read_text(encoding="utf-8"))
+    tree = ast.parse((ROOT / "agentframework" / "__init__.pyi").read_text(encoding="utf-8"))
     for_checkers = {
         (node.module, alias.name)
-        for branch in tree.body
-        if isinstance(branch, ast.If)
-        for node in branch.body
+        for node in tree.body
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
+    listed = next(node.value for node in tree.body if isinstance(node, ast.Assign))
+    assert ast.literal_eval(listed) == agentframework.__all__
     homes: Mapping[str, tuple[str, ...]] = vars(agentframework)["_HOMES"]
     assert for_checkers == {(home, name) for home, names in homes.items() for name in names}
     assert sorted(name for _, name in for_checkers) == agentframework.__all__
