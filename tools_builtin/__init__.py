@@ -8,15 +8,18 @@ import os
 from collections.abc import Mapping
 from dataclasses import replace
 
-from agentframework.tools import ToolInfo, ToolSet
+from agentframework.tools import Tool, ToolInfo, ToolSet
+from agentframework.tools.background import BackgroundTasks
 
 from ._ledger import FileLedger
 from ._shell import ShellState
 from .ask_user_question import ask_user_question_tool
 from .bash import bash_tool
+from .bash_output import bash_output_tool
 from .edit import edit_tool
 from .glob import glob_tool
 from .grep import grep_tool
+from .kill_shell import kill_shell_tool
 from .read import read_tool
 from .shell import shell_tool
 from .web_fetch import web_fetch_tool
@@ -43,4 +46,13 @@ def builtin_tools(*, environment: Mapping[str, str] | None = None) -> ToolSet:
         web_search_tool(),
         ask_user_question_tool(),
     )
-    return ToolSet(replace(tool, info=ToolInfo("builtin")) for tool in tools)
+    return ToolSet(_as_builtin(tool) for tool in tools)
+
+
+def background_tools(tasks: BackgroundTasks) -> list[Tool]:
+    """The tools that watch and end what shell tools have started in the background."""
+    return [_as_builtin(tool) for tool in (bash_output_tool(tasks), kill_shell_tool(tasks))]
+
+
+def _as_builtin(tool: Tool) -> Tool:
+    return replace(tool, info=ToolInfo("builtin"))

@@ -1,5 +1,6 @@
 """The shell tool: one implementation behind the names ``Bash`` and ``Shell``.
 
+A plain one waits for its command; `ShellTool.with_background` gives one that can also start commands and leave them.
 Above are ``bash`` and ``shell``, below the process runner and the text buffers. Of a session only the working
 directory lives on between calls; its sandbox keeps it, where the permission gate sees it too.
 """
@@ -8,13 +9,16 @@ import contextlib
 import os
 import shlex
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from agentframework.errors import ToolExecutionError
 from agentframework.sandbox.environment import inherited
 from agentframework.tools import RiskClass, Tool, ToolContext, ToolResult, error_result
+from agentframework.tools.background import BackgroundTasks
 
 from ._process import Command, run_program
+from ._shell_background import start_in_background
 from ._shell_output import MAX_CHARACTERS, ShellOutput
 
 DEFAULT_TIMEOUT_MS = 120_000
@@ -54,6 +58,19 @@ DESCRIPTION = (
     f"out or is aborted. Standard output comes first, then standard error; beyond {MAX_CHARACTERS:,} characters the "
     "middle is left out, so send long output to a file and read what you need."
 )
+_RUN_IN_BACKGROUND = {
+    "type": "boolean",
+    "description": "Start the command and return its task_id at once; without a timeout it may run on and on.",
+}
+BACKGROUND_SCHEMA: dict[str, Any] = {
+    **SCHEMA,
+    "properties": {**SCHEMA["properties"], "run_in_background": _RUN_IN_BACKGROUND},
+}
+BACKGROUND_DESCRIPTION = (
+    f"{DESCRIPTION} For servers, watchers and long builds set run_in_background, never a trailing &: you are told when "
+    "the command has ended, BashOutput reads what it writes, KillShell ends it. What it does to its working directory "
+    "is not kept."
+)
 
 
 class ShellState:
@@ -69,18 +86,47 @@ class ShellState:
         self.environment: Mapping[str, str] = {**inherited(environment or {}), **FIXED, **(variables or {})}
 
 
-def make_shell_tool(name: str, shells: ShellState, default_timeout_ms: int) -> Tool:
-    """The tool under one of its names."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShellTool(Tool):
+    """A shell tool, which knows how to become one that can start commands in the background."""
+
+    shells: ShellState
+    default_timeout_ms: int
+
+    def with_background(self, tasks: BackgroundTasks) -> Tool:
+        """The same tool with the argument ``run_in_background``."""
+        return replace(make_shell_tool(self.name, self.shells, self.default_timeout_ms, tasks), info=self.info)
+
+
+def make_shell_tool(
+    name: str, shells: ShellState, default_timeout_ms: int, tasks: BackgroundTasks | None = None
+) -> Tool:
+    """The tool under one of its names; with ``tasks`` it can start commands in the background."""
 
     async def run(arguments: dict[str, Any], context: ToolContext) -> ToolResult:
         command = str(arguments["command"])
         fault = _fault(command)
         if fault is not None:
             return error_result(fault)
-        timeout_ms = time_limit_ms(arguments.get("timeout"), default_timeout_ms)
-        return await _run_command(command, timeout_ms, shells, context)
+        timeout = arguments.get("timeout")
+        if tasks is not None and arguments.get("run_in_background"):
+            directory, note = _directory(context)
+            # The blank in front: a command that begins with a dash is no option of the shell.
+            program = Command([_shell(), "-c", f" {command}"], directory, shells.environment)
+            label = str(arguments.get("description") or command)
+            return start_in_background(tasks, program, label, command, timeout, note)
+        return await _run_command(command, time_limit_ms(timeout, default_timeout_ms), shells, context)
 
-    return Tool(name, DESCRIPTION, SCHEMA, run, RiskClass.EXECUTE, "command")
+    return ShellTool(
+        name,
+        DESCRIPTION if tasks is None else BACKGROUND_DESCRIPTION,
+        SCHEMA if tasks is None else BACKGROUND_SCHEMA,
+        run,
+        RiskClass.EXECUTE,
+        "command",
+        shells=shells,
+        default_timeout_ms=default_timeout_ms,
+    )
 
 
 def time_limit_ms(asked: float | None, default_ms: int) -> int:

@@ -44,7 +44,7 @@ class ShellOutput:
         """Output, then what there is to say about it; never more than `MAX_CHARACTERS`."""
         before = [note] if note else []
         after: list[str] = []
-        code, name = _exit_code(ended)
+        code, name = exit_code(ended)
         if ended.timed_out:
             before.append(f"Error: the command timed out after {timeout_ms} ms and was ended. Its output so far:")
         elif code:
@@ -73,7 +73,7 @@ class ShellOutput:
         return shown + _STDERR + err.render(err_room).rstrip("\n")
 
 
-def _exit_code(ended: Ended) -> tuple[int | None, str | None]:
+def exit_code(ended: Ended) -> tuple[int | None, str | None]:
     """The code as a shell reports it (128 + signal), and the signal's name if there was one."""
     code = ended.returncode
     if code is None:

@@ -55,6 +55,12 @@ class TerminalText:
         self._marked = (marked and _MARK.search(self._held) is not None) or data.endswith(b"\xc2")
         return shown(ready) if marked else ready
 
+    def release(self) -> str:
+        """What is held back of a line that has not ended; it can no longer be overwritten then."""
+        cut = _before_open_sequence(self._held)
+        ready, self._held = self._held[:cut], self._held[cut:]
+        return shown(ready)
+
     def finish(self) -> str:
         """The rest, once the stream has ended."""
         rest = shown(self._held + self._decoder.decode(b"", final=True))

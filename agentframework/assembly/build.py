@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from agentframework.abilities.background import BackgroundRegistry
+from agentframework.assembly.background import background_registry, in_background
 from agentframework.assembly.builtins import builtin_tools
 from agentframework.assembly.classifier import ProviderClassifier
 from agentframework.assembly.hooking import hook_engine, hooked_prompts
@@ -82,6 +84,7 @@ class Parts:
     gate: PermissionGate
     hooks: HookEngine
     loop: TurnLoop
+    background: BackgroundRegistry
 
 
 def build(
@@ -92,7 +95,8 @@ def build(
     Raises `ConfigurationError` or ``TOOL_NAME_CONFLICT`` for options that cannot work.
     """
     sandbox = LocalSandbox(options.cwd, options.tools.additional_directories)
-    catalog = _catalog(options.tools)
+    background = background_registry(sink)
+    catalog = _catalog(options.tools, background)
     settings = _settings(options, sandbox, catalog)
     engine = hook_engine(
         options.hooks,
@@ -130,8 +134,9 @@ def build(
         options.limits,
         hooks,
         settings.response_format,
+        background.take_news,
     )
-    return Parts(settings, catalog, sandbox, prompts, gate, engine, loop)
+    return Parts(settings, catalog, sandbox, prompts, gate, engine, loop, background)
 
 
 def _settings(options: AssemblyOptions, sandbox: LocalSandbox, catalog: ToolCatalog) -> ModelSettings:
@@ -155,8 +160,10 @@ def _settings(options: AssemblyOptions, sandbox: LocalSandbox, catalog: ToolCata
     )
 
 
-def _catalog(options: ToolOptions) -> ToolCatalog:
+def _catalog(options: ToolOptions, background: BackgroundRegistry) -> ToolCatalog:
     defaults = builtin_tools() if options.default_tools is None else options.default_tools
+    if options.background_shells:
+        defaults = in_background(defaults, background)
     return ToolCatalog([*defaults, *options.additional_tools])
 
 

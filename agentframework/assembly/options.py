@@ -39,11 +39,15 @@ class ModelOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolOptions:
-    """Which tools there are. ``default_tools`` None means the built-in ones, a list replaces them."""
+    """Which tools there are. ``default_tools`` None means the built-in ones, a list replaces them.
+
+    ``background_shells`` lets the shell tools among the default ones start commands in the background.
+    """
 
     default_tools: Sequence[Tool] | None = None
     additional_tools: Sequence[Tool] = ()
     additional_directories: Sequence[str | Path] = ()
+    background_shells: bool = False
 
     def __post_init__(self) -> None:
         for name in ("default_tools", "additional_tools"):

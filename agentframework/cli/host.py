@@ -26,6 +26,7 @@ def make_session(
         allowed_tools=arguments.allowed_tools,
         denied_tools=arguments.denied_tools,
         read_only_commands=True,
+        background_shells=True,
         max_turns=arguments.max_turns,
         command_modules=command_modules,
     )

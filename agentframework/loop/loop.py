@@ -4,6 +4,7 @@ Above it are a provider, a gate and tools; below it the two faces, which differ 
 events and the outcome, never in how a turn runs.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -12,6 +13,7 @@ from agentframework._base.pacing import pacer
 from agentframework.errors import LimitExceededError
 from agentframework.events import IterationStarted, MaxIterationsReached, ToolCallsDetected, WarningEvent
 from agentframework.events.sink import EventSink
+from agentframework.hooks.reminder import news_block
 from agentframework.loop.conversation import Conversation
 from agentframework.loop.hooking import TurnHooks
 from agentframework.loop.model_call import ModelCaller
@@ -32,9 +34,13 @@ class ModelChoice(Protocol):
         ...
 
 
+def _no_news() -> Sequence[str]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class TurnLoop:
-    """Runs turns on a conversation."""
+    """Runs turns on a conversation. ``news`` is asked before each request what the model has to be told."""
 
     model: ModelChoice
     call_model: ModelCaller
@@ -43,6 +49,7 @@ class TurnLoop:
     limits: Limits
     hooks: TurnHooks
     response_format: ResponseFormat | None = None
+    news: Callable[[], Sequence[str]] = _no_news
 
     async def __call__(self, conversation: Conversation, turn: Turn) -> TurnOutcome:
         """Run until the model answers without calls.
@@ -98,6 +105,8 @@ class TurnLoop:
         self.sink.emit(IterationStarted, turn.iteration)
 
     async def _ask_model(self, conversation: Conversation, turn: Turn) -> AssistantMessage:
+        if news := self.news():
+            turn.record(user_text(news_block(news)))
         provider, request = self.model.provider, self.model.request(conversation)
         self.hooks.before_model(provider, request, turn)
         reply = await self.call_model(provider, request, turn)

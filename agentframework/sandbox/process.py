@@ -57,8 +57,8 @@ class Ended:
     leftover: Leftover
 
 
-async def run_program(command: Command, timeout_s: float, on_output: OnOutput) -> Ended:
-    """Run ``command`` until its leader ends or ``timeout_s`` seconds are over; the group is gone on return.
+async def run_program(command: Command, timeout_s: float | None, on_output: OnOutput) -> Ended:
+    """Run ``command`` until its leader ends or ``timeout_s`` seconds are over (None: never); then its group is gone.
 
     ``on_output(is_stderr, data)`` is called in the event loop with every piece of output, at once. Raises ``OSError``
     or ``ValueError`` if the program cannot be started. When cancelled, the group gets SIGTERM and a second later
@@ -84,7 +84,7 @@ async def run_program(command: Command, timeout_s: float, on_output: OnOutput) -
 
 
 class _Run(asyncio.SubprocessProtocol):
-    def __init__(self, command: Command, timeout_s: float, on_output: OnOutput) -> None:
+    def __init__(self, command: Command, timeout_s: float | None, on_output: OnOutput) -> None:
         self._command = command
         self._timeout_s = timeout_s
         self._on_output = on_output
@@ -248,7 +248,7 @@ class _Input:
             self._writer = -1
 
 
-async def _happens(event: asyncio.Event, within_s: float) -> bool:
+async def _happens(event: asyncio.Event, within_s: float | None) -> bool:
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(within_s):
             await event.wait()

@@ -37,6 +37,7 @@ from agentframework.events import (
 from agentframework.loop import Conversation, ConversationHooks, Limits
 from agentframework.permissions import PermissionMode, PermissionRules, parse_mode
 from agentframework.providers.protocol import Provider
+from agentframework.session.background import SessionBackground
 from agentframework.session.commands import SessionCommands
 from agentframework.session.event_source import EventSource
 from agentframework.session.permissions import SessionPermissions
@@ -48,7 +49,7 @@ from agentframework.slash import CommandInfo, CommandModule, CommandResult
 from agentframework.tools import Tool
 
 
-class InteractiveSession(SessionPrompts, SessionReading, SessionPermissions, EventSource):
+class InteractiveSession(SessionPrompts, SessionReading, SessionPermissions, SessionBackground, EventSource):
     """One conversation with a model that may use tools.
 
     Nothing starts in the constructor; `start`, ``async with`` or the first prompt does that. With only
@@ -81,6 +82,7 @@ class InteractiveSession(SessionPrompts, SessionReading, SessionPermissions, Eve
         default_tools: Sequence[Tool] | None = None,
         additional_tools: Sequence[Tool] = (),
         additional_directories: Sequence[str | Path] = (),
+        background_shells: bool = False,
         system_prompt: str | None = None,
         append_system_prompt: str | None = None,
         limits: Limits | None = None,
@@ -110,6 +112,7 @@ class InteractiveSession(SessionPrompts, SessionReading, SessionPermissions, Eve
                     default_tools=default_tools,
                     additional_tools=additional_tools,
                     additional_directories=additional_directories,
+                    background_shells=background_shells,
                 ),
                 permissions=PermissionOptions(
                     mode=parse_mode(permission_mode),
@@ -200,6 +203,7 @@ class InteractiveSession(SessionPrompts, SessionReading, SessionPermissions, Eve
                 await self._runner.wait_idle()
         except TimeoutError:
             pass  # the owner cancels the turn's task now
+        await self._parts.background.close()
         await self._hooks.end(reason)
         await self._owner.close()
         await self._emitter.close(spare=self._leaving)

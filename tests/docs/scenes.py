@@ -20,6 +20,13 @@ def one_file(stage: Stage) -> Iterator[None]:
 
 
 @contextmanager
+def a_server(stage: Stage) -> Iterator[None]:
+    start = {"command": "python3 -m http.server 0", "description": "static files", "run_in_background": True}
+    stage.model.add(say(call("Bash", **start)), "It is served.")
+    yield
+
+
+@contextmanager
 def greeting(stage: Stage) -> Iterator[None]:
     stage.model.add("Hello to you.")
     yield
@@ -139,6 +146,7 @@ def a_title(stage: Stage) -> Iterator[None]:
 SCENES: Mapping[str, Scene] = {
     scene.__name__: scene
     for scene in (
+        a_server,
         a_title,
         counting,
         fallback,

@@ -1,0 +1,1 @@
+"""What a session can do beside its turns. The abilities do not know each other."""
