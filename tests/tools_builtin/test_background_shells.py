@@ -2,6 +2,7 @@ import asyncio
 import os
 import re
 import signal
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,17 @@ async def shells(tmp_path: Path) -> Any:
     await made.session.shutdown()
 
 
+async def comes_true(condition: Callable[[], bool]) -> None:
+    """For what commands do, which tell nobody but the file system."""
+    async with asyncio.timeout(WAIT_S):
+        while not condition():  # noqa: ASYNC110 - nothing could set an event
+            await asyncio.sleep(0.02)
+
+
+def written(*paths: Path) -> bool:
+    return all(path.exists() and path.read_text().endswith("\n") for path in paths)
+
+
 def gone(pid: int) -> bool:
     try:
         with open(f"/proc/{pid}/stat") as file:
@@ -89,7 +101,8 @@ async def test_a_command_goes_on_while_the_model_does_something_else_and_its_end
     shells: Shells, tmp_path: Path
 ) -> None:
     os.mkfifo(tmp_path / "gate")
-    text, is_error = await shells.use("Bash", command="cat gate; echo out; echo err >&2; exit 3", run_in_background=True)
+    command = "cat gate; echo out; echo err >&2; exit 3"
+    text, is_error = await shells.use("Bash", command=command, run_in_background=True)
     assert not is_error
     assert text.startswith("Started in the background as task_1.")
     assert [task.status for task in shells.session.list_background_tasks()] == ["running"]
@@ -130,9 +143,7 @@ async def test_a_line_that_has_not_ended_is_read_too(shells: Shells, tmp_path: P
     os.mkfifo(tmp_path / "gate")
     command = "printf 'Password: '; touch there; cat gate"
     await shells.use("Bash", command=command, run_in_background=True)
-    async with asyncio.timeout(WAIT_S):
-        while shells.session.read_background_task_log("task_1").text != "Password: ":
-            await asyncio.sleep(0.02)
+    await comes_true(lambda: shells.session.read_background_task_log("task_1").text == "Password: ")
     await shells.session.cancel_background_task("task_1")
 
 
@@ -154,9 +165,7 @@ async def test_lines_are_picked_by_an_expression_that_cannot_hang(shells: Shells
 async def test_killing_ends_the_whole_group_and_says_so(shells: Shells, tmp_path: Path) -> None:
     command = "echo $$ > pid; sleep 300 & echo $! > child; wait"
     await shells.use("Bash", command=command, run_in_background=True)
-    async with asyncio.timeout(WAIT_S):
-        while not ((tmp_path / "child").exists() and (tmp_path / "child").read_text().endswith("\n")):
-            await asyncio.sleep(0.02)
+    await comes_true(lambda: written(tmp_path / "child"))
     pids = [int((tmp_path / name).read_text()) for name in ("pid", "child")]
     text, is_error = await shells.use("KillShell", task_id="task_1")
     assert (text, is_error) == ("task_1 was ended; it wrote 0 characters", False)
@@ -204,9 +213,7 @@ async def test_the_end_of_the_session_ends_every_process(tmp_path: Path) -> None
     shells = Shells(tmp_path)
     for number in (1, 2):
         await shells.use("Bash", command=f"sh stubborn.sh {number}", run_in_background=True)
-    async with asyncio.timeout(WAIT_S):
-        while not all((tmp_path / f"pid{n}").exists() and (tmp_path / f"pid{n}").read_text() for n in (1, 2)):
-            await asyncio.sleep(0.02)
+    await comes_true(lambda: written(tmp_path / "pid1", tmp_path / "pid2"))
     await shells.session.shutdown()
     assert all(gone(int((tmp_path / f"pid{n}").read_text())) for n in (1, 2))
     assert [event.kind for event in shells.events if event.kind == "cancelled"] == ["cancelled"] * 2
