@@ -3,7 +3,7 @@ export PYTHON
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint check bench bench-peers lock clean
+.PHONY: help setup demo test fuzz lint check bench bench-peers lock clean
 
 help: ## Say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -16,6 +16,10 @@ demo: setup ## A conversation with a small model on this machine, no key and no 
 
 test: setup ## Run the tests, one process a core (make test PYTEST_ARGS="tests/permissions -x")
 	@.venv/bin/python -m pytest -n auto $(PYTEST_ARGS)
+
+fuzz: setup ## Hostile command lines for a minute, and new generated ones against bash
+	.venv/bin/python tests/permissions/shellfuzz.py
+	AF_SHELL_SEED=$$RANDOM$$RANDOM .venv/bin/python -m pytest -q -n auto tests/permissions/test_shell_against_bash.py
 
 lint: setup ## Style, layers and types
 	.venv/bin/ruff check

@@ -94,6 +94,16 @@ def query(outcome: Outcome) -> None:
     ]
 
 
+def hooks(outcome: Outcome) -> None:
+    assert outcome.returned == ["notes.md"]
+    assert outcome.printed == "Write allow hook\nWrite deny hook\nThe notes are in order.\n"
+    assert (outcome.folder / "notes.md").read_text(encoding="utf-8") == "# Notes\n"
+    assert not (outcome.folder / "notes.py").exists()
+    assert "only notes (*.md) may be changed here" in outcome.results()[1]
+    stop = json.loads((outcome.folder / "stops.jsonl").read_text(encoding="utf-8"))
+    assert (stop["hook_event_name"], stop["last_assistant_message"]) == ("Stop", "The notes are in order.")
+
+
 MAKEFILE = "test:\n\t@echo all green\n"
 SCRIPTS: dict[str, tuple[tuple[Any, ...], Callable[[Outcome], None]]] = {
     "01_hello": ((say("I will look. ", call("Glob", pattern="*.txt")), "There is one file, notes.txt."), hello),
@@ -130,6 +140,14 @@ SCRIPTS: dict[str, tuple[tuple[Any, ...], Callable[[Outcome], None]]] = {
             "The slowest one.",
         ),
         query,
+    ),
+    "06_hooks": (
+        (
+            say(call("Write", file_path="notes.md", content="# Notes\n")),
+            say(call("Write", file_path="notes.py", content="pass\n")),
+            "The notes are in order.",
+        ),
+        hooks,
     ),
 }
 

@@ -92,11 +92,12 @@ def test_text_beyond_the_limit_is_not_read() -> None:
 
 def test_a_nearly_full_stack_of_the_caller_gives_an_incomplete_view() -> None:
     def below(depth: int) -> bool:
-        return parse_command_line(line).complete if depth == 0 else below(depth - 1)
+        return parse_command_line(f"{line} ").complete if depth == 0 else below(depth - 1)
 
     line = "echo " + '"$(a ' * 18 + ')"' * 18
     assert parse_command_line(line).complete
     assert not below(sys.getrecursionlimit() - 150)
+    assert parse_command_line(f"{line} ").complete
 
 
 @settings(deadline=2_000, max_examples=300)

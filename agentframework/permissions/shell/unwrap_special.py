@@ -77,6 +77,8 @@ def find(words: Sequence[Word]) -> Unwrapped:
         if word.value in _EXECUTING_ACTIONS:
             end = _end_of_action(words, index)
             command = tuple(_with_placeholder(inner, "{}") for inner in words[index:end])
+            if end < len(words) and words[end].value == "+":
+                command = (*command[:-1], Word(None, "{}", splits=True))  # many files at once
             if command:
                 moved = word.value in ("-execdir", "-okdir")
                 found.inner.append(Inner(command, moved=moved))
