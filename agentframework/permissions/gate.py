@@ -21,16 +21,18 @@ from agentframework.permissions.decisions import Decision, Explanation, GateCall
 from agentframework.permissions.entries import entries_for
 from agentframework.permissions.fence import ReadFence
 from agentframework.permissions.grants import Grant, Grants
-from agentframework.permissions.judge import GateOptions, Judge, Judged, denied, fault
+from agentframework.permissions.judge import NO_DOUBT, Doubt, GateOptions, Judge, Judged, denied, fault
 from agentframework.permissions.modes import PermissionMode, parse_mode
 from agentframework.permissions.paths import absolute, real_path
 from agentframework.permissions.policy import Policy
 from agentframework.permissions.prompts import PermissionQuestion, PromptBroker
+from agentframework.permissions.reads import LOOKING
 from agentframework.permissions.rules import RuleSet, parse_rule
 from agentframework.permissions.shell import parse_command_line
 from agentframework.permissions.subject import SHELL_NAMES, Family, family_of_tool, subject_of
 from agentframework.sandbox import Sandbox
-from agentframework.tools import Tool
+from agentframework.tools import RiskClass, Tool
+from agentframework.tools.profile import profile_of
 
 _MOST_CHANGES = 8
 _MOVES = frozenset({"cd", "popd", "pushd"})
@@ -108,7 +110,7 @@ class PermissionGate:
 
         Raises nothing but ``CancelledError``.
         """
-        unsure = _unsure_directories(calls)
+        unsure = _doubts(calls)
         judged = await _together(
             [
                 self._judge.judge(item, item.call.arguments, scope.abort, doubt)
@@ -295,15 +297,30 @@ def _finding(verdict: Verdict, denials: int) -> Explanation:
     return denied("classifier", "the classifier denies it", verdict.reason)
 
 
-def _unsure_directories(calls: Sequence[GateCall]) -> list[bool]:
-    """For each call whether an earlier one of the round may move the shell elsewhere before it runs."""
-    found: list[bool] = []
-    moved = False
+def _doubts(calls: Sequence[GateCall]) -> list[Doubt]:
+    """For each call what an earlier one of the round may do before it runs."""
+    found: list[Doubt] = []
+    now = NO_DOUBT
     for item in calls:
-        found.append(moved)
-        if len(calls) > 1 and item.call.name in SHELL_NAMES and not moved:
-            moved = _moves(item.call.arguments)
+        found.append(now)
+        if len(calls) > 1:
+            moved = now.moved or (item.call.name in SHELL_NAMES and _moves(item.call.arguments))
+            now = Doubt(moved, now.changed or _changes(item))
     return found
+
+
+def _changes(item: GateCall) -> bool:
+    """True if the call may change files."""
+    if item.tool is None or profile_of(item.tool).risk_class is RiskClass.INSPECT:
+        return False
+    if item.call.name not in SHELL_NAMES:
+        return True
+    try:
+        line = parse_command_line((item.call.arguments or {})["command"])
+    except Exception:
+        return True
+    writes = any(one.writes and not one.harmless for one in line.redirections)
+    return writes or not line.complete or not all(command.name in LOOKING for command in line.commands)
 
 
 def _moves(arguments: Mapping[str, Any] | None) -> bool:

@@ -5,7 +5,7 @@ Above: `agentframework.permissions.gate`, which asks about what is left open. A 
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from agentframework._base.abort import AbortedError, AbortSignal, run_abortable
 from agentframework.errors import ErrorCode
@@ -51,17 +51,27 @@ class GateOptions:
     classifier_deadline_s: float = DEADLINE_S
 
 
+class Doubt(NamedTuple):
+    """What earlier calls of the round may do first: move the shell to another directory, change files."""
+
+    moved: bool = False
+    changed: bool = False
+
+
+NO_DOUBT = Doubt()
+
+
 @dataclass(frozen=True, slots=True)
 class Judged:
     """A call after the static stages and hooks, with the arguments it would run with.
 
-    ``unsure``: an earlier call of the round may move the shell to another directory first.
+    ``unsure``: what an earlier call of the round may do first.
     """
 
     item: GateCall
     arguments: Mapping[str, Any]
     finding: Explanation
-    unsure: bool = False
+    unsure: Doubt = NO_DOUBT
     blocked: bool = False
 
     @property
@@ -111,18 +121,19 @@ class Judge:
         self._hooks = hooks
         self._options = options
 
-    def around(self, unsure: bool) -> Surroundings:
+    def around(self, unsure: Doubt) -> Surroundings:
         """Where a call would take effect now."""
         directory: str | None = self._sandbox.shell_directory
         if self._options.shell_directory is not None:
             directory = self._options.shell_directory()
-        return Surroundings(self._sandbox, None if unsure else directory, self._options.home)
+        directory = None if unsure.moved else directory
+        return Surroundings(self._sandbox, directory, self._options.home, settled=not unsure.changed)
 
     def explain(
         self,
         item: GateCall,
         arguments: Mapping[str, Any] | None,
-        unsure: bool = False,
+        unsure: Doubt = NO_DOUBT,
         hook: HookVerdict | None = None,
     ) -> Explanation:
         """All static stages, with what hooks have said."""
@@ -134,7 +145,7 @@ class Judge:
         except Exception as error:
             return fault(error)
 
-    def _restrict(self, item: GateCall, arguments: Mapping[str, Any] | None, unsure: bool) -> Explanation | Case:
+    def _restrict(self, item: GateCall, arguments: Mapping[str, Any] | None, unsure: Doubt) -> Explanation | Case:
         """The stages before the hooks: why the call is refused, or the call prepared for the others."""
         options = self._options
         problem = unusable(item, arguments, options.tool_names(), options.max_tool_argument_bytes)
@@ -146,7 +157,7 @@ class Judge:
         return restrict(case) or case
 
     async def judge(
-        self, item: GateCall, arguments: Mapping[str, Any] | None, abort: AbortSignal, unsure: bool
+        self, item: GateCall, arguments: Mapping[str, Any] | None, abort: AbortSignal, unsure: Doubt
     ) -> Judged:
         """Static stages and hooks. Hooks see the input once; what they make of it is judged from the start."""
         used = arguments if arguments is not None else {}

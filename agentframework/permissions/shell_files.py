@@ -11,8 +11,9 @@ from glob import iglob
 from itertools import chain, islice
 from typing import TypeVar
 
+from agentframework.permissions.paths import PathPattern
 from agentframework.permissions.patterns import Match
-from agentframework.permissions.reads import mentioned_by, read_by
+from agentframework.permissions.reads import LOOKING, mentioned_by, read_by
 from agentframework.permissions.rules import PathScope, Rule
 from agentframework.permissions.shell.model import CommandLine, Redirection, Word
 from agentframework.permissions.subject import SEARCH_NAMES, Family, Surroundings
@@ -24,6 +25,7 @@ _MOST_LOOKED_AT = 20_000
 _MOST_GLOBS = 10
 _MOST_MATCHES = 200
 _MOST_LEVELS = 2
+_MOST_BELOW = 3_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,7 @@ class SeenFiles:
     ``places`` are absolute paths in every form, ``folders`` those that are used with everything below them,
     ``globs`` absolute paths with shell wildcards. ``mentioned`` are places that a program is told of, which may do
     anything with them. ``unknown`` says for what some file is not known.
+    ``settled``: what lies in the folders now is what the line will find there.
     """
 
     places: Mapping[Family, set[str]]
@@ -75,11 +78,14 @@ class SeenFiles:
     globs: Mapping[Family, set[str]]
     mentioned: set[str]
     unknown: set[Family]
+    settled: bool
 
 
 def files_of(line: CommandLine, around: Surroundings) -> SeenFiles:
     """Look up every file that ``line`` is seen to use."""
-    seen = SeenFiles(_by_family(), _by_family(), _by_family(), set(), set())
+    settled = around.settled and all(command.name in LOOKING for command in line.commands)
+    settled = settled and all(one.harmless or not one.writes for one in line.redirections)
+    seen = SeenFiles(_by_family(), _by_family(), _by_family(), set(), set(), settled)
     if not line.complete:
         seen.unknown.update((Family.READ, Family.EDIT))
     globs = 0
@@ -173,8 +179,37 @@ def restricts_files(rule: Rule, seen: SeenFiles) -> Match:
         return Match.YES
     if any(pattern.matches_any(seen.mentioned) for pattern in scope.patterns):
         return Match.MAYBE
+    # Where nothing comes to be in between, the files that a wildcard finds now are the ones that it stands for.
+    globs = () if seen.settled and family is Family.READ else seen.globs[family]
     uncertain = family in seen.unknown or any(
-        any(map(pattern.could_match, seen.globs[family])) or any(map(pattern.reaches_below, seen.folders[family]))
-        for pattern in scope.patterns
+        any(map(pattern.could_match, globs)) or _reaches_into(pattern, seen, family) for pattern in scope.patterns
     )
     return Match.MAYBE if uncertain else Match.NO
+
+
+def _reaches_into(pattern: PathPattern, seen: SeenFiles, family: Family) -> bool:
+    """True if the pattern may fit something below a folder that is used as a whole."""
+    for folder in seen.folders[family]:
+        if pattern.reaches_below(folder):
+            below = _below(folder) if seen.settled and family is Family.READ else None
+            if below is None or pattern.matches_any(below):
+                return True
+    return False
+
+
+def _below(folder: str) -> set[str] | None:
+    """Every place below a folder; None if there are too many, or links that may lead elsewhere."""
+    found: set[str] = set()
+    waiting = [folder]
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    found.add(entry.path)
+                    if entry.is_symlink() or len(found) > _MOST_BELOW:
+                        return None
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+        except OSError:
+            return None
+    return found

@@ -55,7 +55,8 @@ def family_of_tool(tool: Tool) -> Family:
 class Surroundings:
     """Where calls take effect: the sandbox, the shell's present directory (None: not known), the home directory.
 
-    ``plain_wildcards`` False: wildcards of the shell may stand for more than usual. Made anew for each judgement:
+    ``plain_wildcards`` False: wildcards of the shell may stand for more than usual. ``settled`` False: files may be
+    changed before the call runs. Made anew for each judgement:
     what it has looked up on disk it does not look up again.
     """
 
@@ -63,6 +64,7 @@ class Surroundings:
     shell_directory: str | None
     home: str | None
     plain_wildcards: bool = True
+    settled: bool = True
     _known: dict[tuple[str, str], PathForms] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property

@@ -338,11 +338,11 @@ def test_ask_beats_allow_and_every_mode(tmp_path: Path) -> None:
 )
 def test_nothing_runs_without_a_decision_however_odd_the_line(command: str, tmp_path: Path) -> None:
     bench = Bench(tmp_path, ask=["Bash"])
-    start = time.monotonic()
+    start = time.process_time()
     assert bench.bash(command) == "ask"
     assert Bench(tmp_path, allow=["Bash"], deny=["Bash(rm:*)"]).bash(command) in ("ask", "allow")
     assert Bench(tmp_path, allow=["Bash(echo:*)"], deny=["Read(**/.env)"]).bash(command) in ("ask", "allow")
-    assert time.monotonic() - start < 6
+    assert time.process_time() - start < 6
 
 
 @pytest.mark.parametrize("command", ["", "   ", "\n", "\t\n "])
@@ -466,6 +466,6 @@ def test_many_rules_and_a_hostile_line_are_judged_quickly(command: str, tmp_path
     deny = ["Bash(git push --force*)", "Bash(* --force *)", "Read(**/.env)", "Edit(.git/**)"]
     deny += [f"Read(x{number}/**)" for number in range(20)]
     bench = Bench(tmp_path, allow=["Bash", *(f"Bash(a{number}:*)" for number in range(30))], deny=deny)
-    start = time.monotonic()
+    start = time.process_time()
     assert bench.bash(command) == "ask"
-    assert time.monotonic() - start < 4
+    assert time.process_time() - start < 4

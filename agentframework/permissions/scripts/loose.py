@@ -5,7 +5,7 @@ by a strict reading, are left alone.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from agentframework.permissions.argv import Syntax, read_arguments
 from agentframework.permissions.scripts.awk import awk_only_prints
@@ -20,6 +20,7 @@ _SED_RUN_FLAG = re.compile(
     r"s(?P<mark>[^\w\s\\])(?:\\.|(?!(?P=mark)).)*(?P=mark)(?:\\.|(?!(?P=mark)).)*(?P=mark)[gpiImM0-9]*e", re.DOTALL
 )
 _LONGEST = 4_000
+_TOO_LONG = Word(None, "a script that is too long to be read")
 _STRING = r'"(?P<text>(?:[^"\\]|\\.)*)"'
 _AWK_RUN = re.compile(rf"system[ \t]*\([ \t]*{_STRING}[ \t]*\)|\|&?[ \t]*{_STRING.replace('text', 'after')}")
 _AWK_RUN_BEFORE = re.compile(rf"{_STRING}[ \t]*\|&?[ \t]*getline")
@@ -41,15 +42,19 @@ def awk_scripts(words: Sequence[Word]) -> list[Word]:
     return [] if found.has("-f", "--file", "-E", "--exec") else found.operands[:1]
 
 
+def _texts(scripts: Sequence[Word], only_prints: Callable[[str], bool]) -> Iterator[str | None]:
+    """The scripts that may do more than print; None in place of one that is too long to be read."""
+    for script in scripts:
+        if script.value is not None and not only_prints(script.value):
+            yield script.value if len(script.value) <= _LONGEST else None
+
+
 def run_by_sed(words: Sequence[Word]) -> Iterator[Word]:
     """The command lines that scripts of sed run."""
-    for script in sed_scripts(words):
-        text = script.value
-        if text is None or sed_only_prints(text):
+    for text in _texts(sed_scripts(words), sed_only_prints):
+        if text is None:
+            yield _TOO_LONG
             continue
-        if len(text) > _LONGEST:
-            yield Word(None, "a script that is too long to be read")
-            return
         for match in _SED_RUN.finditer(text):
             yield _known(match["code"]) if match["code"] else Word(None, "what its script makes of the input")
         if _SED_RUN_FLAG.search(text):
@@ -58,13 +63,10 @@ def run_by_sed(words: Sequence[Word]) -> Iterator[Word]:
 
 def run_by_awk(words: Sequence[Word]) -> Iterator[Word]:
     """The command lines that a program of awk runs."""
-    for script in awk_scripts(words):
-        text = script.value
-        if text is None or awk_only_prints(text):
+    for text in _texts(awk_scripts(words), awk_only_prints):
+        if text is None:
+            yield _TOO_LONG
             continue
-        if len(text) > _LONGEST:
-            yield Word(None, "a program that is too long to be read")
-            return
         found = [match["text"] or match["after"] or "" for match in _AWK_RUN.finditer(text)]
         found += [match["text"] for match in _AWK_RUN_BEFORE.finditer(text)]
         yield from (_known(_unescaped(code)) for code in found)
@@ -74,29 +76,22 @@ def run_by_awk(words: Sequence[Word]) -> Iterator[Word]:
 
 def files_of_sed(words: Sequence[Word], letters: str) -> Iterator[Word]:
     """The files that scripts of sed read (``rR``) or write (``wW``)."""
-    for script in sed_scripts(words):
-        if script.value is None or sed_only_prints(script.value):
+    for text in _texts(sed_scripts(words), sed_only_prints):
+        if text is None:
+            yield _TOO_LONG
             continue
-        if len(script.value) > _LONGEST:
-            yield Word(None, "a script that is too long to be read")
-            return
-        for match in _SED_FILE.finditer(script.value):
-            if match["letter"] in letters:
-                yield _known(match["file"].strip())
+        named = (match for match in _SED_FILE.finditer(text) if match["letter"] in letters)
+        yield from (_known(match["file"].strip()) for match in named)
 
 
 def files_of_awk(words: Sequence[Word], mark: str) -> Iterator[Word]:
     """The files that a program of awk reads (``<``) or writes (``>``)."""
-    for script in awk_scripts(words):
-        text = script.value
-        if text is None or awk_only_prints(text):
+    for text in _texts(awk_scripts(words), awk_only_prints):
+        if text is None:
+            yield _TOO_LONG
             continue
-        if len(text) > _LONGEST:
-            yield Word(None, "a program that is too long to be read")
-            return
-        for match in _AWK_FILE.finditer(text):
-            if match["mark"].startswith(mark):
-                yield _known(_unescaped(match["text"]))
+        named = (match for match in _AWK_FILE.finditer(text) if match["mark"].startswith(mark))
+        yield from (_known(_unescaped(match["text"])) for match in named)
         if mark == ">":
             yield from (Word(None, match["what"]) for match in _AWK_ANY_FILE.finditer(text))
 
