@@ -30,6 +30,11 @@ says what to do, and ``details`` (JSON-able facts such as the file, the field or
     │   ├── StreamInterruptedError      the stream ended before its terminal event
     │   ├── ModelResponseInvalidError   neither text nor calls
     │   └── ReplayMismatchError         a recording has no answer for this request
+    ├── McpError                        an MCP server; details name it
+    │   ├── McpConnectionError          could not be reached or did not answer the handshake
+    │   ├── McpDisconnectedError        the connection was lost or closed
+    │   ├── McpOperationError           refused or failed an operation, or took too long
+    │   └── McpExtensionError           an optional extension of the protocol is not supported
     ├── LimitExceededError              iterations, tool calls, tokens, cost or time used up
     ├── PayloadError                    a large value beside a journal is missing or was changed
     ├── StructuredOutputError           the reply never matched the response format
@@ -75,6 +80,11 @@ class ErrorCode(StrEnum):
     MODEL_RESPONSE_INVALID = "MODEL_RESPONSE_INVALID"
     CONTEXT_OVERFLOW = "CONTEXT_OVERFLOW"
     REPLAY_MISMATCH = "REPLAY_MISMATCH"
+
+    MCP_CONNECTION_FAILED = "MCP_CONNECTION_FAILED"
+    MCP_DISCONNECTED = "MCP_DISCONNECTED"
+    MCP_OPERATION_FAILED = "MCP_OPERATION_FAILED"
+    MCP_EXTENSION_UNSUPPORTED = "MCP_EXTENSION_UNSUPPORTED"
 
     AGENT_LIMIT_EXCEEDED = "AGENT_LIMIT_EXCEEDED"
     STRUCTURED_OUTPUT_INVALID = "STRUCTURED_OUTPUT_INVALID"
@@ -342,6 +352,50 @@ class ReplayMismatchError(ProviderError):
     """A recording holds no answer for this request."""
 
     default_code = ErrorCode.REPLAY_MISMATCH
+
+
+class McpError(AgentFrameworkError):
+    """Something about an MCP server. ``details["server_id"]`` names it.
+
+    ``retryable`` says whether the same request may succeed later; whether it may be repeated is another question.
+    """
+
+    default_code = ErrorCode.MCP_OPERATION_FAILED
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: ErrorCode | None = None,
+        details: Mapping[str, Any] | None = None,
+        retryable: bool = False,
+    ) -> None:
+        super().__init__(message, code=code, details=details)
+        self.retryable = retryable
+
+
+class McpConnectionError(McpError):
+    """No connection came about: not reached, not started, or no handshake in time."""
+
+    default_code = ErrorCode.MCP_CONNECTION_FAILED
+
+
+class McpDisconnectedError(McpError):
+    """The connection was lost, before or during the operation, or is closed."""
+
+    default_code = ErrorCode.MCP_DISCONNECTED
+
+
+class McpOperationError(McpError):
+    """The server refused or failed an operation, or did not answer in time (``details["timeout_s"]``)."""
+
+    default_code = ErrorCode.MCP_OPERATION_FAILED
+
+
+class McpExtensionError(McpError):
+    """An optional extension of the protocol that is not supported here."""
+
+    default_code = ErrorCode.MCP_EXTENSION_UNSUPPORTED
 
 
 class LimitExceededError(AgentFrameworkError):

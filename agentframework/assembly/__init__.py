@@ -8,6 +8,7 @@ from agentframework.assembly.options import (
     HookOptions,
     ModelOptions,
     PermissionOptions,
+    ServerOptions,
     ToolOptions,
     session_limits,
 )
@@ -20,6 +21,7 @@ __all__ = [
     "ModelSettings",
     "Parts",
     "PermissionOptions",
+    "ServerOptions",
     "ToolOptions",
     "build",
     "builtin_commands",

@@ -12,6 +12,7 @@ from agentframework.assembly.builtins import builtin_tools
 from agentframework.assembly.classifier import ProviderClassifier
 from agentframework.assembly.hooking import hook_engine, hooked_prompts
 from agentframework.assembly.options import AssemblyOptions, AutoMode, PermissionOptions, ToolOptions
+from agentframework.assembly.servers import ConversationServers
 from agentframework.events.sink import EventSink
 from agentframework.hooks import HookEngine, HookEvent
 from agentframework.loop import Conversation, TurnLoop
@@ -83,6 +84,7 @@ class Parts:
     prompts: PromptBroker
     gate: PermissionGate
     hooks: HookEngine
+    servers: ConversationServers
     loop: TurnLoop
     background: BackgroundRegistry
 
@@ -97,6 +99,7 @@ def build(
     sandbox = LocalSandbox(options.cwd, options.tools.additional_directories)
     background = background_registry(sink)
     catalog = _catalog(options.tools, background)
+    servers = ConversationServers(options.servers, catalog, sink, sandbox.roots[0])
     settings = _settings(options, sandbox, catalog)
     engine = hook_engine(
         options.hooks,
@@ -109,7 +112,7 @@ def build(
     prompts = hooked_prompts(sink, hooks)
     gate = PermissionGate(
         mode=options.permissions.mode,
-        rules=_rules(options.permissions, sandbox, catalog),
+        rules=_rules(options.permissions, sandbox, catalog, servers.name_prefixes),
         sandbox=sandbox,
         prompts=prompts,
         sink=sink,
@@ -136,7 +139,7 @@ def build(
         settings.response_format,
         background.take_news,
     )
-    return Parts(settings, catalog, sandbox, prompts, gate, engine, loop, background)
+    return Parts(settings, catalog, sandbox, prompts, gate, engine, servers, loop, background)
 
 
 def _settings(options: AssemblyOptions, sandbox: LocalSandbox, catalog: ToolCatalog) -> ModelSettings:
@@ -167,7 +170,9 @@ def _catalog(options: ToolOptions, background: BackgroundRegistry) -> ToolCatalo
     return ToolCatalog([*defaults, *options.additional_tools])
 
 
-def _rules(options: PermissionOptions, sandbox: LocalSandbox, catalog: ToolCatalog) -> RuleSet:
+def _rules(
+    options: PermissionOptions, sandbox: LocalSandbox, catalog: ToolCatalog, awaited: tuple[str, ...]
+) -> RuleSet:
     rules = parse_rules(
         PermissionRules(
             allow=[*options.rules.allow, *options.allowed_tools],
@@ -177,7 +182,7 @@ def _rules(options: PermissionOptions, sandbox: LocalSandbox, catalog: ToolCatal
         base=sandbox.roots[0],
         home=_home(),
     )
-    return replace(rules, warnings=(*rules.warnings, *rules.unknown_tools(catalog.names)))
+    return replace(rules, warnings=(*rules.warnings, *rules.unknown_tools(catalog.names, awaited)))
 
 
 def _gate_options(options: AssemblyOptions, settings: ModelSettings) -> GateOptions:

@@ -7,6 +7,7 @@ from typing import Any
 
 from agentframework.errors import ConfigurationError
 from agentframework.loop import Limits
+from agentframework.mcp import McpOptions
 from agentframework.permissions import PermissionMode, PermissionRules
 from agentframework.providers.protocol import Provider
 from agentframework.tools import Tool
@@ -111,6 +112,18 @@ class HookOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ServerOptions:
+    """MCP servers by id (or a list of servers and URLs), and how they are treated.
+
+    ``environment`` is what programs may inherit some names of, None means that of this process.
+    """
+
+    servers: Mapping[str, Any] | Sequence[Any] | None = None
+    mcp: McpOptions | None = None
+    environment: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AssemblyOptions:
     """Everything together."""
 
@@ -120,6 +133,7 @@ class AssemblyOptions:
     tools: ToolOptions = field(default_factory=ToolOptions)
     permissions: PermissionOptions = field(default_factory=PermissionOptions)
     hooks: HookOptions = field(default_factory=HookOptions)
+    servers: ServerOptions = field(default_factory=ServerOptions)
     limits: Limits = field(default_factory=lambda: Limits(max_iterations=None, max_tool_calls_per_turn=None))
     system_prompt: str | None = None
     append_system_prompt: str | None = None

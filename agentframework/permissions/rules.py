@@ -121,13 +121,18 @@ class RuleSet:
             self.warnings + other.warnings,
         )
 
-    def unknown_tools(self, known: Iterable[str]) -> tuple[str, ...]:
-        """A warning for each rule that names none of the ``known`` tools. Such rules stay in force."""
+    def unknown_tools(self, known: Iterable[str], awaited: tuple[str, ...] = ()) -> tuple[str, ...]:
+        """A warning for each rule that names none of the ``known`` tools. Such rules stay in force.
+
+        Names that begin with one of ``awaited`` may still come.
+        """
         names = frozenset(known)
         return tuple(
             f"the {rule.effect} rule {rule.text!r} names the tool {rule.tool}, which this session does not have"
             for rule in (*self.deny, *self.ask, *self.allow)
-            if rule.tool not in _WELL_KNOWN and not any(rule.names(name) for name in names)
+            if rule.tool not in _WELL_KNOWN
+            and not rule.tool.startswith(awaited)
+            and not any(rule.names(name) for name in names)
         )
 
 

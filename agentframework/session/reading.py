@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from agentframework.assembly import Parts
 from agentframework.loop import Conversation
 from agentframework.loop.turn import ActiveTool
+from agentframework.mcp import McpClientManager
 from agentframework.messages import ContextState, HistoryEntry, Message, SystemNote
 from agentframework.session.runner import TurnRunner
 from agentframework.session.timeline import Timeline
@@ -27,6 +28,11 @@ class SessionReading:
     def model(self) -> str:
         """The model that answers."""
         return self._parts.settings.model
+
+    @property
+    def mcp(self) -> McpClientManager:
+        """The MCP servers of this session: how they stand, and servers that come and go while it runs."""
+        return self._parts.servers.manager
 
     def is_executing(self) -> bool:
         """True while a turn holds the session."""

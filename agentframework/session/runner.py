@@ -172,6 +172,7 @@ class TurnRunner:
         try:
             await self._ensure_started()
             await self._open(prompt, turn)
+            await self._parts.servers.ready(turn.abort)
             outcome = await self._parts.loop(self._conversation, turn)
         except AbortedError:
             return self._interrupted(prompt, turn)

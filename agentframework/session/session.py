@@ -18,6 +18,7 @@ from agentframework.assembly import (
     HookOptions,
     ModelOptions,
     PermissionOptions,
+    ServerOptions,
     ToolOptions,
     build,
     session_limits,
@@ -35,6 +36,7 @@ from agentframework.events import (
     ToolStart,
 )
 from agentframework.loop import Conversation, ConversationHooks, Limits
+from agentframework.mcp import McpOptions
 from agentframework.permissions import PermissionMode, PermissionRules, parse_mode
 from agentframework.providers.protocol import Provider
 from agentframework.session.background import SessionBackground
@@ -90,6 +92,8 @@ class InteractiveSession(SessionPrompts, SessionReading, SessionPermissions, Ses
         command_modules: Sequence[CommandModule] = (),
         hooks: Mapping[str, Any] | None = None,
         hooks_fail_closed: bool = False,
+        mcp_servers: Mapping[str, Any] | Sequence[Any] | None = None,
+        mcp: McpOptions | None = None,
     ) -> None:
         super().__init__(new_id("session"))
         self._owner = TaskOwner(on_fault=self._task_failed)
@@ -123,6 +127,7 @@ class InteractiveSession(SessionPrompts, SessionReading, SessionPermissions, Ses
                     auto_mode=auto_mode,
                 ),
                 hooks=HookOptions(settings=hooks, fail_closed=hooks_fail_closed),
+                servers=ServerOptions(servers=mcp_servers, mcp=mcp),
                 limits=session_limits(limits, max_turns),
                 system_prompt=system_prompt,
                 append_system_prompt=append_system_prompt,
@@ -174,6 +179,7 @@ class InteractiveSession(SessionPrompts, SessionReading, SessionPermissions, Ses
         for problem in self._hooks.problems:
             self.warn(problem, "hooks")
         self._sink.turn_id = turn_id
+        self._parts.servers.begin(self._owner)
         self._hooks.begin("startup")
 
     async def _prepare_provider(self) -> None:
@@ -205,6 +211,7 @@ class InteractiveSession(SessionPrompts, SessionReading, SessionPermissions, Ses
             pass  # the owner cancels the turn's task now
         await self._parts.background.close()
         await self._hooks.end(reason)
+        await self._parts.servers.close()
         await self._owner.close()
         await self._emitter.close(spare=self._leaving)
 

@@ -35,12 +35,18 @@ def name_conflict(name: str) -> ToolExecutionError:
 
 
 class ToolCatalog:
-    """Name → tool. A name already taken is refused with ``TOOL_NAME_CONFLICT``."""
+    """Name → tool. A name already taken is refused with ``TOOL_NAME_CONFLICT``.
 
-    __slots__ = ("_specs", "_tools")
+    Tools that come and go belong to a group; groups stand behind all others, in the order in which they were first
+    named, so that the beginning of what the model is told stays the same.
+    """
+
+    __slots__ = ("_groups", "_own", "_specs", "_tools")
 
     def __init__(self, tools: Iterable[Tool] = ()) -> None:
-        self._tools: dict[str, Tool] = {}
+        self._own: dict[str, Tool] = {}
+        self._groups: dict[str, tuple[Tool, ...]] = {}
+        self._tools: dict[str, Tool] = self._own
         self._specs: tuple[ToolSpec, ...] | None = None
         for tool in tools:
             self.add(tool)
@@ -49,7 +55,33 @@ class ToolCatalog:
         """Offer one more tool."""
         if tool.name in self._tools:
             raise name_conflict(tool.name)
-        self._tools[tool.name] = tool
+        self._own[tool.name] = tool
+        self._join()
+
+    def replace_group(self, group: str, tools: Iterable[Tool]) -> None:
+        """The tools of ``group`` are these now; if a name is taken elsewhere, nothing changes."""
+        fresh = tuple(tools)
+        mine = {tool.name for tool in self._groups.get(group, ())}
+        names: set[str] = set()
+        for tool in fresh:
+            if tool.name in names or (tool.name in self._tools and tool.name not in mine):
+                raise name_conflict(tool.name)
+            names.add(tool.name)
+        self._groups[group] = fresh
+        self._join()
+
+    def remove_group(self, group: str) -> None:
+        """Forget a group with its tools and its place."""
+        if self._groups.pop(group, None) is not None:
+            self._join()
+
+    def group_of(self, name: str) -> str | None:
+        """The group that a tool belongs to."""
+        return next((group for group, tools in self._groups.items() if any(one.name == name for one in tools)), None)
+
+    def _join(self) -> None:
+        later = {tool.name: tool for group in self._groups.values() for tool in group}
+        self._tools = {**self._own, **later} if later else self._own
         self._specs = None
 
     def replace(self, names: Iterable[str], tools: Iterable[Tool]) -> None:
@@ -63,9 +95,9 @@ class ToolCatalog:
             if tool.name in new or (tool.name in self._tools and tool.name not in gone):
                 raise name_conflict(tool.name)
             new[tool.name] = tool
-        kept = {name: new.pop(name, tool) for name, tool in self._tools.items() if name not in gone or name in new}
-        self._tools = {**kept, **new}
-        self._specs = None
+        kept = {name: new.pop(name, tool) for name, tool in self._own.items() if name not in gone or name in new}
+        self._own = {**kept, **new}
+        self._join()
 
     def get(self, name: str) -> Tool | None:
         """The tool of that exact name."""

@@ -27,7 +27,8 @@ async def execute_tool(tool: Tool, arguments: dict[str, object], context: ToolCo
             value = await _in_thread(tool, arguments, context)
             if inspect.isawaitable(value):
                 value = await value
-        return bounded_result(as_tool_result(value), context.max_result_bytes)
+        characters = tool.max_result_characters or MAX_RESULT_CHARACTERS
+        return bounded_result(as_tool_result(value), context.max_result_bytes, characters)
     except (AbortedError, KeyboardInterrupt, GeneratorExit):
         raise
     except AgentFrameworkError as error:
@@ -56,11 +57,13 @@ async def _in_thread(tool: Tool, arguments: dict[str, object], context: ToolCont
     return await to_thread.run_sync(work, abandon_on_cancel=True)
 
 
-def bounded_result(result: ToolResult, max_bytes: int) -> ToolResult:
+def bounded_result(
+    result: ToolResult, max_bytes: int, max_characters: int = MAX_RESULT_CHARACTERS
+) -> ToolResult:
     """``result`` within the limits: text cut in the middle, anything larger than ``max_bytes`` refused."""
     try:
         images = result.images
-        text = _bounded_text(result.full_text)
+        text = _bounded_text(result.full_text, max_characters)
     except InvalidInputError as error:
         return _failed(error.message, ErrorCode.TOOL_EXECUTION_FAILED)
     size = len(text.encode()) + sum(len(image.data_base64) for image in images)
@@ -69,8 +72,8 @@ def bounded_result(result: ToolResult, max_bytes: int) -> ToolResult:
     return ToolResult(text, result.is_error, images, result.structured, diff=result.diff)
 
 
-def _bounded_text(text: str) -> str:
-    return printable(cut_middle(text, MAX_RESULT_CHARACTERS))
+def _bounded_text(text: str, limit: int = MAX_RESULT_CHARACTERS) -> str:
+    return printable(cut_middle(text, limit))
 
 
 def _failed(problem: str, code: ErrorCode) -> ToolResult:

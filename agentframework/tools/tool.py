@@ -73,7 +73,8 @@ class Tool:
 
     ``risk`` None means unclassified: asked about in the default mode. ``permission_key`` names the argument
     that rules such as ``Read(src/**)`` are matched against; ``function`` is what `tool` decorated; ``info`` says
-    where the tool comes from.
+    where the tool comes from. Text of more than ``max_result_characters`` is cut in the middle (None: the limit for
+    all tools).
     Raises `ConfigurationError` for a bad name or a schema that is not of type object.
     """
 
@@ -85,6 +86,7 @@ class Tool:
     permission_key: str | None = None
     function: Callable[..., Any] | None = field(default=None, repr=False, compare=False)
     info: ToolInfo = field(default=CUSTOM, kw_only=True)
+    max_result_characters: int | None = field(default=None, kw_only=True)
     spec: ToolSpec = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

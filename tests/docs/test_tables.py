@@ -58,7 +58,7 @@ def emitted() -> set[str]:
 
 def documented() -> dict[str, list[str]]:
     """The events of the page's tables with their fields."""
-    headings = ("The model speaks", "A turn", "Tools", "The session")
+    headings = ("The model speaks", "A turn", "Tools", "The session", "MCP servers")
     cells = [row for heading in headings for row in rows(PAGE["events"], heading)]
     return {quoted_names(row[0])[0]: quoted_names(row[1]) for row in cells}
 

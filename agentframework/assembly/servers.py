@@ -1,0 +1,109 @@
+"""The MCP servers of one conversation: started with it, their tools in its catalog, ended with it."""
+
+import asyncio
+
+from agentframework._base.abort import AbortSignal, run_abortable
+from agentframework._base.owner import TaskOwner
+from agentframework.assembly.options import ServerOptions
+from agentframework.errors import ToolExecutionError
+from agentframework.events import BaseEvent, WarningEvent
+from agentframework.events.mcp import McpServerConfigurationChanged, McpToolCatalogUpdated
+from agentframework.events.sink import EventSink
+from agentframework.mcp import McpClientManager, McpOptions, McpToolExecutor
+from agentframework.tools import ToolCatalog
+from agentframework.tools.names import server_prefix
+
+
+class ConversationServers:
+    """Keeps the tools of all servers in ``catalog`` and tells of everything through ``sink``.
+
+    A conversation without servers costs nothing until somebody asks for the manager. Raises `ConfigurationError`.
+    """
+
+    __slots__ = ("_catalog", "_cwd", "_deadline", "_executor", "_manager", "_options", "_sink", "_starting")
+
+    def __init__(self, options: ServerOptions, catalog: ToolCatalog, sink: EventSink, cwd: str) -> None:
+        self._options = options
+        self._catalog = catalog
+        self._sink = sink
+        self._cwd = cwd
+        self._manager: McpClientManager | None = None
+        self._executor: McpToolExecutor | None = None
+        self._starting: asyncio.Task[object] | None = None
+        self._deadline = 0.0
+        if options.servers:
+            self._manager = self._make()
+
+    @property
+    def manager(self) -> McpClientManager:
+        """The servers themselves."""
+        if self._manager is None:
+            self._manager = self._make()
+        return self._manager
+
+    @property
+    def name_prefixes(self) -> tuple[str, ...]:
+        """How the names of tools begin that may still come."""
+        return () if self._manager is None else tuple(map(server_prefix, self._manager.server_ids))
+
+    def _make(self) -> McpClientManager:
+        options = self._options
+        manager = McpClientManager(
+            options.servers, options=options.mcp or McpOptions(), cwd=self._cwd, environment=options.environment
+        )
+        self._executor = McpToolExecutor(manager)
+        for server_id in manager.server_ids:
+            self._catalog.replace_group(_group(server_id), ())
+        manager.send_events_to(self._tell)
+        return manager
+
+    def begin(self, owner: TaskOwner) -> None:
+        """Connect in the background, as a task of ``owner``."""
+        if self._manager is None or self._starting is not None:
+            return
+        self._deadline = asyncio.get_running_loop().time() + self._manager.options.startup_wait_s
+        self._starting = owner.start(self._manager.connect_all(), "mcp startup")
+
+    async def ready(self, abort: AbortSignal) -> None:
+        """Return when every server is decided, at most ``startup_wait_s`` after `begin`. Raises `AbortedError`."""
+        if self._starting is None or self._starting.done():
+            return
+        left = self._deadline - asyncio.get_running_loop().time()
+        if left > 0:
+            await run_abortable(_settled(self._starting, left), abort)
+
+    async def close(self) -> None:
+        """End every connection."""
+        if self._manager is not None:
+            await self._manager.disconnect_all()
+        if self._executor is not None:
+            await self._executor.close()
+
+    def _tell(self, event: type[BaseEvent], *fields: object) -> None:
+        if event is McpToolCatalogUpdated:
+            self._take_tools(str(fields[0]))
+        elif event is McpServerConfigurationChanged and fields[1] == "removed":
+            self._catalog.remove_group(_group(str(fields[0])))
+        self._sink.emit(event, *fields)
+
+    def _take_tools(self, server_id: str) -> None:
+        assert self._executor is not None
+        tools = self._executor.tools_of(server_id)
+        try:
+            self._catalog.replace_group(_group(server_id), tools)
+        except ToolExecutionError as error:
+            taken = str(error.details.get("tool"))
+            others = [tool for tool in tools if self._is_free(tool.name, server_id)]
+            self._catalog.replace_group(_group(server_id), others)
+            self._sink.emit(WarningEvent, f"MCP server {server_id}: {taken!r} is left out: the name is taken", "mcp")
+
+    def _is_free(self, name: str, server_id: str) -> bool:
+        return self._catalog.get(name) is None or self._catalog.group_of(name) == _group(server_id)
+
+
+def _group(server_id: str) -> str:
+    return f"mcp {server_id}"
+
+
+async def _settled(task: asyncio.Task[object], within_s: float) -> None:
+    await asyncio.wait({task}, timeout=within_s)
