@@ -99,7 +99,7 @@ class InteractiveSession(SessionPrompts, SessionReading, SessionPermissions, Ses
         self._owner = TaskOwner(on_fault=self._task_failed)
         self._timeline = Timeline()
         self._conversation = Conversation()
-        self._parts = build(
+        self._assemble(
             AssemblyOptions(
                 session_id=self._session_id,
                 cwd=cwd,
@@ -131,11 +131,12 @@ class InteractiveSession(SessionPrompts, SessionReading, SessionPermissions, Ses
                 limits=session_limits(limits, max_turns),
                 system_prompt=system_prompt,
                 append_system_prompt=append_system_prompt,
-            ),
-            self._sink,
-            self._owner.adopt,
+            )
         )
         self._wire(command_modules)
+
+    def _assemble(self, options: AssemblyOptions) -> None:
+        self._parts = build(options, self._sink, self._owner.adopt)
 
     def _wire(self, command_modules: Sequence[CommandModule]) -> None:
         """What runs turns and commands on the parts."""

@@ -20,7 +20,7 @@ CLASSES = sorted(
     (
         found
         for _, found in inspect.getmembers(errors, inspect.isclass)
-        if issubclass(found, AgentFrameworkError) and found.__module__ == errors.__name__
+        if issubclass(found, AgentFrameworkError) and found.__module__.startswith(errors.__name__)
     ),
     key=lambda cls: cls.__name__,
 )

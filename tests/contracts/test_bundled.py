@@ -57,8 +57,9 @@ print(ours.__name__)
 def test_what_lies_beside_an_installed_package_is_not_taken_for_ours(tmp_path: Path) -> None:
     installed = tmp_path / "agentframework"
     installed.mkdir()
-    for name in ("__init__.py", "bundled.py", "errors.py"):
+    for name in ("__init__.py", "bundled.py"):
         shutil.copy(ROOT / "agentframework" / name, installed)
+    shutil.copytree(ROOT / "agentframework" / "errors", installed / "errors")
     _plant_strangers(tmp_path)
     code = """
 from agentframework.bundled import load_commands
