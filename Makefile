@@ -3,7 +3,7 @@ export PYTHON
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test fuzz lint check bench bench-peers lock clean
+.PHONY: help setup demo test conformance fuzz lint check bench bench-peers lock clean
 
 help: ## Say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,6 +20,9 @@ test: setup ## Run the tests, one process a core (make test PYTEST_ARGS="tests/p
 fuzz: setup ## Hostile command lines for a minute, and new generated ones against bash
 	.venv/bin/python tests/permissions/shellfuzz.py
 	AF_SHELL_SEED=$$RANDOM$$RANDOM .venv/bin/python -m pytest -q -n auto tests/permissions/test_shell_against_bash.py
+
+conformance: setup ## The provider checks on a llama.cpp server with a small model, over three APIs (two minutes)
+	@.venv/bin/python -m pytest -m "live or not live" tests/providers/test_conformance_llama.py $(PYTEST_ARGS)
 
 lint: setup ## Style, layers and types
 	.venv/bin/ruff check

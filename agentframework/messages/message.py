@@ -31,6 +31,10 @@ def _message_id() -> str:
 class _WireCache:
     _wire: dict[str, bytes] = field(default_factory=dict[str, bytes], init=False, repr=False, compare=False)
 
+    def has_wire(self, key: str) -> bool:
+        """Whether this message's bytes for the API named ``key`` are made."""
+        return key in self._wire
+
     def wire(self, key: str, encode: Callable[[Any], bytes]) -> bytes:
         """Bytes of this message for the API named ``key``, made by ``encode`` at first use."""
         cached = self._wire.get(key)

@@ -11,21 +11,24 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from agentframework.errors import InvalidInputError
 from agentframework.messages import (
     DocumentPart,
     ImagePart,
+    Message,
     TextPart,
+    ToolMessage,
     ToolResultPart,
     UserMessage,
     UserPart,
-    image_type,
 )
+from agentframework.messages.pictures import fitting_image
 
 NO_OUTPUT = "(no output)"
 NO_TEXT = "(no text)"
 NO_THINK = "/no_think"
 MAX_NAME = 64
-MAX_IMAGE_BASE64 = 5 * 1024 * 1024
+MAX_DOCUMENT_BYTES = 20_000_000
 
 _NOT_PLAIN = re.compile(r"[^a-zA-Z0-9_-]")
 
@@ -52,30 +55,46 @@ def result_text(part: ToolResultPart, *, has_error_flag: bool) -> str:
 
 
 def usable_image(image: ImagePart) -> ImagePart | TextPart:
-    """The image under the type that its bytes say, or a note in its place if no API can take it."""
-    if len(image.data_base64) > MAX_IMAGE_BASE64:
-        return TextPart("[image left out: larger than 5 MB]")
+    """The image as all APIs take it (type by its bytes, scaled down if too large), or a note in its place."""
+    data = _bytes_of(image.data_base64)
+    if data is None:
+        return TextPart("[image left out: its data is no base64]")
     try:
-        kind = image_type(base64.b64decode(image.data_base64[:64], validate=True))
-    except (binascii.Error, ValueError):
-        kind = None
-    if kind is None:
-        return TextPart(f"[image left out: {image.mime_type} is not PNG, JPEG, GIF or WebP]")
-    return image if kind == image.mime_type else ImagePart(kind, image.data_base64)
+        return fitting_image(data)[0]
+    except InvalidInputError as error:
+        return TextPart(f"[image left out: {error.message}]")
 
 
 def usable_document(document: DocumentPart) -> DocumentPart | TextPart:
     """A PDF as it is, a text file as text, a note in the place of anything else."""
     name = document.name or "document"
+    data = _bytes_of(document.data_base64)
+    if data is None:
+        return TextPart(f"[{name} left out: its data is no base64]")
     if document.mime_type == "application/pdf":
+        if len(data) > MAX_DOCUMENT_BYTES:
+            return TextPart(f"[{name} left out: larger than {MAX_DOCUMENT_BYTES // 1_000_000} MB]")
+        if b"%PDF" not in data[:1024]:
+            return TextPart(f"[{name} left out: it is no PDF]")
         return document
     if document.mime_type.startswith("text/") or document.mime_type == "application/json":
-        try:
-            text = base64.b64decode(document.data_base64, validate=True).decode("utf-8", "replace")
-        except (binascii.Error, ValueError):
-            text = ""
-        return TextPart(f"{name}:\n{text.strip() or NO_TEXT}")
+        return TextPart(f"{name}:\n{data.decode('utf-8', 'replace').strip() or NO_TEXT}")
     return TextPart(f"[{name} left out: {document.mime_type} cannot be read by the model]")
+
+
+def _bytes_of(text: str) -> bytes | None:
+    """The bytes of base64 text, which may be broken into lines; None if it is none."""
+    try:
+        return base64.b64decode("".join(text.split()), validate=True) or None
+    except (binascii.Error, ValueError):
+        return None
+
+
+def has_pictures(message: Message) -> bool:
+    """Whether encoding this message means decoding images."""
+    if isinstance(message, UserMessage):
+        return any(isinstance(part, ImagePart) for part in message.content)
+    return isinstance(message, ToolMessage) and any(part.images for part in message.content)
 
 
 def usable_parts(content: tuple[UserPart, ...]) -> list[UserPart]:

@@ -17,13 +17,14 @@ from agentframework.providers.accumulate import (
     ThinkingSlot,
     estimated_usage,
 )
-from agentframework.providers.anthropic_wire import ORIGIN
+from agentframework.providers.anthropic_wire import BESIDE_TEXT, ORIGIN
 from agentframework.providers.failures import Source, from_event
 from agentframework.providers.protocol import Chunk, TextChunk, ThinkingChunk, ToolCallChunk
 from agentframework.providers.wire_json import encode
 
 _STOP_REASONS = {"model_context_window_exceeded": "max_tokens"}
 _CALL_FIELDS = {"type", "id", "name", "input"}
+_TEXT_FIELDS = {"type", "text"}
 _THINKING_FIELDS = {"type", "thinking", "signature"}
 
 Event = Mapping[str, Any]
@@ -88,7 +89,11 @@ class AnthropicReply:
         key = self._current = event.get("index", len(self._blocks))
         kind = block.get("type")
         if kind == "text":
-            return self._shown_text(self._builder.open(key, TextSlot()), block.get("text") or "")
+            slot = self._builder.open(key, TextSlot())
+            beside = {name: value for name, value in block.items() if name not in _TEXT_FIELDS and value}
+            if beside:
+                self._beside(key).update(beside)
+            return self._shown_text(slot, block.get("text") or "")
         if kind == "thinking":
             slot = self._builder.open(key, ThinkingSlot(signature=block.get("signature") or None))
             if not _THINKING_FIELDS.issuperset(block):
@@ -129,7 +134,17 @@ class AnthropicReply:
                 slot.signature = (slot.signature or "") + delta["signature"]
         elif type(slot) is OpaqueSlot:
             slot.merge(delta)
+        elif kind == "citations_delta" and type(slot) is TextSlot and delta.get("citation"):
+            self._beside(key).setdefault("citations", []).append(delta["citation"])
         return ()
+
+    def _beside(self, key: object) -> dict[str, Any]:
+        """What the text block ``key`` holds beside its text; it has a part of its own, right after the text."""
+        slot = self._blocks.get(("beside", key))
+        if type(slot) is not OpaqueSlot:
+            slot = self._builder.open(("beside", key), OpaqueSlot({"type": BESIDE_TEXT, "fields": {}}))
+        fields: dict[str, Any] = slot.data["fields"]
+        return fields
 
     def _stop(self, key: object) -> None:
         slot = self._blocks.get(key)

@@ -26,13 +26,19 @@ from agentframework.providers.acceptable import (
     usable_image,
     usable_parts,
 )
-from agentframework.providers.definitions import ANTHROPIC_FAMILIES, family_of
+from agentframework.providers.definitions import ANTHROPIC_FAMILIES, ModelFamily, family_of
 from agentframework.providers.fragments import MessageWire
 from agentframework.providers.protocol import ModelRequest
 from agentframework.providers.wire_json import array, encode, encode_object
 
 ORIGIN = "anthropic"
 DEFAULT_MAX_TOKENS = 8_192
+MIN_BUDGET = 1_024
+
+_BUDGETS = {"minimal": 1_024, "low": 2_048, "medium": 8_192, "high": 16_384, "xhigh": 32_000, "max": 60_000}
+
+BESIDE_TEXT = "beside_text"
+"""``type`` of the `OpaquePart` that keeps what a text block holds beside its text (citations, say) in ``fields``."""
 
 _FIRST = encode({"role": "user", "content": [{"type": "text", "text": "(continued)"}]})
 _OPENS_AS_ASSISTANT = b'{"role":"assistant"'
@@ -43,12 +49,13 @@ Block = dict[str, Any]
 
 def encode_request(request: ModelRequest) -> bytes:
     """The body of ``POST /v1/messages``."""
+    max_tokens = request.max_output_tokens or _max_tokens(request.model)
     fields: dict[str, Any] = {
         "model": request.model,
-        "max_tokens": request.max_output_tokens or _max_tokens(request.model),
+        "max_tokens": max_tokens,
         "stream": True,
         "cache_control": _CACHE,
-        **_sampling(request),
+        **_sampling(request, max_tokens),
     }
     encoded: dict[str, bytes] = {}
     if request.tools:
@@ -59,16 +66,19 @@ def encode_request(request: ModelRequest) -> bytes:
     return encode_object(fields, **encoded)
 
 
-def _sampling(request: ModelRequest) -> dict[str, Any]:
+def _sampling(request: ModelRequest, max_tokens: int) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     config: dict[str, Any] = {}
+    family = family_of(ANTHROPIC_FAMILIES, request.model)
     if request.effort == "none":
-        fields["thinking"] = {"type": "disabled"}
+        if family is None or family.thinking != "none":
+            fields["thinking"] = {"type": "disabled"}
     elif request.effort is not None:
-        config["effort"] = "low" if request.effort == "minimal" else request.effort
-        family = family_of(ANTHROPIC_FAMILIES, request.model)
-        if family is not None and family.thinks and request.temperature in (None, 1):
-            fields["thinking"] = {"type": "adaptive", "display": "summarized"}
+        if family is None or family.effort:
+            config["effort"] = "low" if request.effort == "minimal" else request.effort
+        if family is not None and request.temperature in (None, 1):
+            thinking = _thinking_setting(family, request, max_tokens)
+            fields |= {"thinking": thinking} if thinking else {}
     if request.response_schema is not None:
         config["format"] = {"type": "json_schema", "schema": closed_schema(request.response_schema)}
     if config:
@@ -76,6 +86,29 @@ def _sampling(request: ModelRequest) -> dict[str, Any]:
     if request.temperature is not None:
         fields["temperature"] = request.temperature
     return fields
+
+
+def _thinking_setting(family: ModelFamily, request: ModelRequest, max_tokens: int) -> dict[str, Any] | None:
+    """How the model is asked to think, or None if it cannot.
+
+    A budget leaves room for the answer. It is left out in the middle of a tool round that began without thinking
+    (another model's, say), because the API refuses it there.
+    """
+    if family.thinking == "adaptive":
+        return {"type": "adaptive", "display": "summarized"}
+    budget = min(_BUDGETS[request.effort or "medium"], max_tokens - MIN_BUDGET)
+    if family.thinking == "none" or budget < MIN_BUDGET or _goes_on_without_thinking(request):
+        return None
+    return {"type": "enabled", "budget_tokens": budget}
+
+
+def _goes_on_without_thinking(request: ModelRequest) -> bool:
+    last = next((it for it in reversed(request.messages) if isinstance(it, AssistantMessage)), None)
+    if last is None or not last.tool_calls:
+        return False
+    first = last.content[0]
+    own = last.origin == ORIGIN and last.model == request.model
+    return not (own and isinstance(first, ThinkingPart) and _thinking(first) is not None)
 
 
 def _max_tokens(model: str) -> int:
@@ -146,7 +179,10 @@ def _assistant(message: AssistantMessage, own: bool, own_model: bool) -> bytes:
             if own_model and (block := _thinking(part)) is not None:
                 blocks.append(block)
         elif isinstance(part, OpaquePart) and own:
-            blocks.append(dict(part.data))
+            if part.data.get("type") != BESIDE_TEXT:
+                blocks.append(dict(part.data))
+            elif blocks and blocks[-1]["type"] == "text":
+                blocks[-1] |= part.data["fields"]
     if all(block.get("type") in ("thinking", "redacted_thinking") for block in blocks):
         return b""
     return encode({"role": "assistant", "content": blocks})

@@ -4,11 +4,13 @@ Puts together an API's pure functions (encode a request, fold a reply), the vend
 of failed requests.
 """
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from agentframework.providers.acceptable import has_pictures
 from agentframework.providers.api_client import ApiClient, ClientSettings, ReplyDecoder, ReplyFold
 from agentframework.providers.definitions import INHERIT, ModelFamily, limits_of
 from agentframework.providers.failures import Source
@@ -81,8 +83,17 @@ class ApiProvider:
         """Close the connections of the running event loop. The provider may be used again."""
         await self._client.aclose()
 
-    def _attempt(self, request: ModelRequest) -> AsyncGenerator[Chunk]:
-        return self._exchange(request, self._api.encode(request), self._api.fold)
+    async def _attempt(self, request: ModelRequest) -> AsyncGenerator[Chunk]:
+        return self._exchange(request, await self._encoded(request), self._api.fold)
+
+    async def _encoded(self, request: ModelRequest) -> bytes:
+        """The body. New images are decoded and scaled in a thread."""
+        for message in reversed(request.messages):
+            if message.has_wire(self._api.name):
+                break
+            if has_pictures(message):
+                return await asyncio.to_thread(self._api.encode, request)
+        return self._api.encode(request)
 
     def _exchange(self, request: ModelRequest, body: bytes, make_fold: FoldFactory) -> AsyncGenerator[Chunk]:
         source = self._endpoint.source(self._api.path, request.model)

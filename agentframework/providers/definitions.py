@@ -6,6 +6,7 @@ go by the longest matching beginning of the name, so dated releases need no row 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from agentframework.providers.protocol import DEFAULT_CONTEXT_WINDOW, ModelLimits
 
@@ -14,13 +15,16 @@ from agentframework.providers.protocol import DEFAULT_CONTEXT_WINDOW, ModelLimit
 class ModelFamily:
     """Models whose names begin with ``prefix``; sizes in tokens.
 
-    ``thinks`` says that the family takes reasoning settings (Anthropic: adaptive thinking).
+    ``thinking`` says which reasoning settings it takes: ``adaptive`` (the model decides how long it thinks, an
+    effort guides it), ``budget`` (Anthropic's older models: a number of tokens), or ``none``. ``effort`` says
+    whether an effort may be named.
     """
 
     prefix: str
     context_window: int
     max_output_tokens: int
-    thinks: bool = True
+    thinking: Literal["adaptive", "budget", "none"] = "adaptive"
+    effort: bool = True
 
 
 INHERIT = "inherit"
@@ -35,17 +39,17 @@ ANTHROPIC_ALIASES: Mapping[str, str] = {
 ANTHROPIC_FAMILIES: Sequence[ModelFamily] = (
     ModelFamily("claude-", 200_000, 64_000),
     ModelFamily("claude-opus-4-", 200_000, 64_000),
-    ModelFamily("claude-opus-4-0", 200_000, 32_000, thinks=False),
-    ModelFamily("claude-opus-4-1", 200_000, 32_000, thinks=False),
-    ModelFamily("claude-opus-4-2025", 200_000, 32_000, thinks=False),
-    ModelFamily("claude-opus-4-5", 200_000, 64_000, thinks=False),
-    ModelFamily("claude-sonnet-4-0", 200_000, 64_000, thinks=False),
-    ModelFamily("claude-sonnet-4-2025", 200_000, 64_000, thinks=False),
-    ModelFamily("claude-sonnet-4-5", 200_000, 64_000, thinks=False),
-    ModelFamily("claude-haiku-4-5", 200_000, 64_000, thinks=False),
-    ModelFamily("claude-3-7", 200_000, 64_000, thinks=False),
-    ModelFamily("claude-3-5", 200_000, 8_192, thinks=False),
-    ModelFamily("claude-3", 200_000, 4_096, thinks=False),
+    ModelFamily("claude-opus-4-0", 200_000, 32_000, "budget", effort=False),
+    ModelFamily("claude-opus-4-1", 200_000, 32_000, "budget", effort=False),
+    ModelFamily("claude-opus-4-2025", 200_000, 32_000, "budget", effort=False),
+    ModelFamily("claude-opus-4-5", 200_000, 64_000, "budget"),
+    ModelFamily("claude-sonnet-4-0", 200_000, 64_000, "budget", effort=False),
+    ModelFamily("claude-sonnet-4-2025", 200_000, 64_000, "budget", effort=False),
+    ModelFamily("claude-sonnet-4-5", 200_000, 64_000, "budget", effort=False),
+    ModelFamily("claude-haiku-4-5", 200_000, 64_000, "budget", effort=False),
+    ModelFamily("claude-3-7", 200_000, 64_000, "budget", effort=False),
+    ModelFamily("claude-3-5", 200_000, 8_192, "none", effort=False),
+    ModelFamily("claude-3", 200_000, 4_096, "none", effort=False),
 )
 
 OPENAI_DEFAULT_MODEL = "gpt-6.2-sol"
@@ -57,18 +61,18 @@ OPENAI_ALIASES: Mapping[str, str] = {
 OPENAI_FAMILIES: Sequence[ModelFamily] = (
     ModelFamily("gpt-6", 400_000, 128_000),
     ModelFamily("gpt-5", 400_000, 128_000),
-    ModelFamily("gpt-5-chat", 128_000, 16_384, thinks=False),
+    ModelFamily("gpt-5-chat", 128_000, 16_384, "none", effort=False),
     ModelFamily("codex-", 200_000, 100_000),
     ModelFamily("o1", 200_000, 100_000),
     ModelFamily("o3", 200_000, 100_000),
     ModelFamily("o4", 200_000, 100_000),
-    ModelFamily("gpt-4.1", 1_047_576, 32_768, thinks=False),
-    ModelFamily("gpt-4o", 128_000, 16_384, thinks=False),
-    ModelFamily("chatgpt-4o", 128_000, 16_384, thinks=False),
-    ModelFamily("gpt-4-turbo", 128_000, 4_096, thinks=False),
-    ModelFamily("gpt-4-32k", 32_768, 4_096, thinks=False),
-    ModelFamily("gpt-4", 8_192, 4_096, thinks=False),
-    ModelFamily("gpt-3.5", 16_385, 4_096, thinks=False),
+    ModelFamily("gpt-4.1", 1_047_576, 32_768, "none", effort=False),
+    ModelFamily("gpt-4o", 128_000, 16_384, "none", effort=False),
+    ModelFamily("chatgpt-4o", 128_000, 16_384, "none", effort=False),
+    ModelFamily("gpt-4-turbo", 128_000, 4_096, "none", effort=False),
+    ModelFamily("gpt-4-32k", 32_768, 4_096, "none", effort=False),
+    ModelFamily("gpt-4", 8_192, 4_096, "none", effort=False),
+    ModelFamily("gpt-3.5", 16_385, 4_096, "none", effort=False),
 )
 
 

@@ -63,9 +63,9 @@ class OpenAIProvider(ApiProvider):
         settings = ClientSettings(endpoint, timeout_s, idle_timeout_s, http_client)
         super().__init__(_wire_api(api, endpoint), settings, retry, default_model, no_think=no_think)
 
-    def _attempt(self, request: ModelRequest) -> AsyncGenerator[Chunk]:
+    async def _attempt(self, request: ModelRequest) -> AsyncGenerator[Chunk]:
         if not self._constrained:
-            return super()._attempt(request)
+            return await super()._attempt(request)
         prompt = build_prompt(request, ConstrainedOptions())
         body = encode_constrained(request, prompt)
         return self._exchange(request, body, partial(ConstrainedReply, prompt=prompt))

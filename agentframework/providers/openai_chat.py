@@ -4,13 +4,14 @@ Source: https://platform.openai.com/docs/api-reference/chat/create. Contents are
 be, because many compatible servers take nothing else.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agentframework.messages import (
     AssistantMessage,
     DocumentPart,
     ImagePart,
+    OpaquePart,
     TextPart,
     ThinkingPart,
     ToolCall,
@@ -28,12 +29,16 @@ from agentframework.providers.acceptable import (
     usable_image,
     usable_parts,
 )
+from agentframework.providers.definitions import OPENAI_FAMILIES, family_of
 from agentframework.providers.fragments import MessageWire
 from agentframework.providers.protocol import ModelRequest
 from agentframework.providers.wire_json import array, encode, encode_object
 
 ORIGIN = "openai-chat"
 MAX_ID = 40
+
+BESIDE = "beside_message"
+"""``type`` of the `OpaquePart` that keeps a reply's fields (Gemini's ``extra_content``) that must come back."""
 
 
 def encode_request(request: ModelRequest, *, official: bool) -> bytes:
@@ -49,7 +54,8 @@ def encode_request(request: ModelRequest, *, official: bool) -> bytes:
     }
     if request.max_output_tokens is not None:
         fields["max_completion_tokens" if official else "max_tokens"] = request.max_output_tokens
-    if request.effort is not None:
+    family = family_of(OPENAI_FAMILIES, request.model)
+    if request.effort is not None and (family is None or family.effort):
         fields["reasoning_effort"] = request.effort
     if request.temperature is not None:
         fields["temperature"] = request.temperature
@@ -132,10 +138,18 @@ def _assistant(message: AssistantMessage, own: bool, own_model: bool) -> bytes:
     value: dict[str, Any] = {"role": "assistant", "content": text or None}
     if calls:
         for part in message.content if own_model else ():
-            if isinstance(part, ThinkingPart) and part.data is not None and part.text:
-                value[str(part.data["field"])] = part.text
+            if isinstance(part, ThinkingPart) and part.data is not None:
+                value |= _reasoning(part.text, part.data)
         value["tool_calls"] = calls
+    for part in message.content if own else ():
+        if isinstance(part, OpaquePart) and part.data.get("type") == BESIDE:
+            value |= part.data["fields"]
     return encode(value)
+
+
+def _reasoning(text: str, data: Mapping[str, Any]) -> dict[str, Any]:
+    details = data.get("reasoning_details")
+    return ({str(data["field"]): text} if text else {}) | ({"reasoning_details": details} if details else {})
 
 
 def _call(part: ToolCall, *, own: bool) -> dict[str, Any]:

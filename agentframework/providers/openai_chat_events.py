@@ -10,9 +10,9 @@ from typing import Any
 
 from agentframework.errors import StreamInterruptedError
 from agentframework.messages import AssistantMessage, Usage
-from agentframework.providers.accumulate import CallSlot, ReplyBuilder, TextSlot, estimated_usage
+from agentframework.providers.accumulate import CallSlot, OpaqueSlot, ReplyBuilder, TextSlot, estimated_usage
 from agentframework.providers.failures import Source, from_event
-from agentframework.providers.openai_chat import ORIGIN
+from agentframework.providers.openai_chat import BESIDE, ORIGIN
 from agentframework.providers.protocol import Chunk, TextChunk, ThinkingChunk, ToolCallChunk
 from agentframework.providers.wire_json import encode, parse_arguments
 
@@ -24,6 +24,7 @@ _STOP_REASONS = {
     "content_filter": "refusal",
 }
 _REASONING_FIELDS = ("reasoning_content", "reasoning")
+_GROWING = {"text", "summary", "data"}
 _CALL_FIELDS = {"index", "id", "type", "function"}
 
 Event = Mapping[str, Any]
@@ -35,6 +36,7 @@ class ChatReply:
     __slots__ = (
         "_builder",
         "_calls",
+        "_extra_content",
         "_last_call",
         "_request_bytes",
         "_source",
@@ -47,6 +49,7 @@ class ChatReply:
     def __init__(self, source: Source, request_bytes: int, taken: Callable[[], set[str]]) -> None:
         self.ended = False
         self._builder = ReplyBuilder(taken)
+        self._extra_content: object = None
         self._calls: dict[Any, CallSlot] = {}
         self._last_call: CallSlot | None = None
         self._request_bytes = request_bytes
@@ -86,6 +89,8 @@ class ChatReply:
         """The whole reply. Raises `StreamInterruptedError` unless the server said that it is complete."""
         if self._stop_reason is None:
             raise StreamInterruptedError(f"{self._source.host} ended the stream before the reply was complete")
+        if self._extra_content is not None:
+            self._builder.open("beside", OpaqueSlot({"type": BESIDE, "fields": {"extra_content": self._extra_content}}))
         return self._builder.message(ORIGIN, self._source.model, self._stop_reason, self._total_usage())
 
     # -- deltas ---------------------------------------------------------------------------------------------
@@ -112,6 +117,10 @@ class ChatReply:
                 slot.data = slot.data or {"field": name}
                 if slot.data["field"] == name and (shown := slot.add(piece)):
                     chunks.append(ThinkingChunk(shown))
+        if delta.get("reasoning_details"):
+            self._reasoning_details(delta["reasoning_details"])
+        if delta.get("extra_content") is not None:
+            self._extra_content = delta["extra_content"]
         for piece in (_text_of(content), delta.get("refusal")):
             if isinstance(piece, str) and piece:
                 chunks += self._shown_text(piece)
@@ -120,6 +129,23 @@ class ChatReply:
         for call in delta.get("tool_calls") or ():
             chunks += self._call_piece(call)
         return chunks
+
+    def _reasoning_details(self, details: object) -> None:
+        """OpenRouter's reasoning items: pieces of one item grow by text, the whole list goes back as it came."""
+        slot = self._builder.thinking("thinking")
+        slot.data = slot.data or {"field": "reasoning"}
+        kept: list[dict[str, Any]] = slot.data.setdefault("reasoning_details", [])
+        for item in details if isinstance(details, list) else ():
+            last = kept[-1] if kept else {}
+            if not isinstance(item, dict):
+                continue
+            if _identity(item) != _identity(last):
+                kept.append(item)
+                continue
+            for name, value in item.items():
+                grows = name in _GROWING and isinstance(value, str) and isinstance(last.get(name), str)
+                if value is not None or name not in last:
+                    last[name] = last[name] + value if grows else value
 
     def _call_piece(self, call: Event) -> Sequence[Chunk]:
         function = call.get("function") or {}
@@ -174,6 +200,10 @@ class ChatReply:
             prompt.get("cache_write_tokens") or 0,
             completion.get("reasoning_tokens") or 0,
         )
+
+
+def _identity(item: Event) -> tuple[object, ...]:
+    return item.get("type"), item.get("index"), item.get("format")
 
 
 def _is_another(slot: CallSlot, identity: str | None, name: object, arguments: str) -> bool:

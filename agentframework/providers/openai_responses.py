@@ -45,9 +45,9 @@ def encode_request(request: ModelRequest) -> bytes:
     """The body of ``POST /responses``."""
     fields: dict[str, Any] = {"model": request.model, "stream": True, "store": False}
     family = family_of(OPENAI_FAMILIES, request.model)
-    if family is None or family.thinks:
+    if family is None or family.thinking != "none":
         fields["include"] = ["reasoning.encrypted_content"]
-    if request.effort is not None:
+    if request.effort is not None and (family is None or family.effort):
         fields["reasoning"] = {"effort": request.effort}
         if request.effort != "none":
             fields["reasoning"]["summary"] = "auto"
@@ -138,7 +138,9 @@ def _assistant(message: AssistantMessage, own: bool, own_model: bool) -> bytes:
             header = {key: value for key, value in part.data.items() if key != "type"} if own else {}
             continue
         if isinstance(part, TextPart):
-            item = {"role": "assistant", "content": part.text, **header} if part.text.strip() else None
+            item = (
+                {"type": "message", "role": "assistant", "content": part.text, **header} if part.text.strip() else None
+            )
             header = {}
         elif isinstance(part, ToolCall):
             item = _call(part, own=own, own_model=own_model)

@@ -46,6 +46,7 @@ from agentframework.providers.protocol import (
 EXCHANGE = "model_exchange"
 HOLD_CHUNK = {"hold": "interrupt"}
 LONGEST_TEXT = 4_000
+_LIKENESS_TEXT = 500
 
 # What a message gets anew each time it is made; a recording without them differs only where the answer does.
 _OWN_FIELDS = ("id", "timestamp")
@@ -116,6 +117,13 @@ def first_difference(recorded: Mapping[str, Any], asked: Mapping[str, Any], *, s
         if got.get(name) != value:
             return _in_words(name, value, got.get(name))
     return None
+
+
+def likeness_text(digest: Mapping[str, Any]) -> str:
+    """What a request asks, as one bounded text by which requests can be told to be alike."""
+    last = _mapping(digest.get("last"))
+    results = "\n".join(f"{result.get('name')} {result.get('id')}" for result in last.get("results") or ())
+    return f"{last.get('role')}\n{str(last.get('text') or '')[:_LIKENESS_TEXT]}\n{results[:_LIKENESS_TEXT]}"
 
 
 def _comparable(digest: Mapping[str, Any], strict: bool) -> dict[str, Any]:

@@ -8,6 +8,7 @@ that the recording has no answer for is an error that shows where it differs. Be
 import asyncio
 import os
 from collections.abc import AsyncIterator, Iterable, Mapping
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from agentframework.providers.recording_format import (
     error_from_json,
     exchange_from_json,
     first_difference,
+    likeness_text,
     limits_from_json,
     request_digest,
 )
@@ -120,11 +122,25 @@ class ReplayProvider:
             for other in self._exchanges
             if other is not exchange and first_difference(other.request, asked, strict=self._strict) is None
         ]
-        hint = f"; it would fit {fits[0]}" if fits else ""
+        hint = f"; it would fit {fits[0]}" if fits else self._nearest(exchange, asked)
         return ReplayMismatchError(
             f"request {self._next + 1} of the replay does not fit {exchange.place}: {difference}{hint}",
             details={"place": exchange.place, "request": dict(asked)},
         )
+
+    def _nearest(self, expected: Exchange, asked: Mapping[str, Any]) -> str:
+        """Where the recorded request that is most like this one differs from it, if that is another one."""
+        wanted = likeness_text(asked)
+        matcher = SequenceMatcher(b=wanted, autojunk=False)
+
+        def likeness(exchange: Exchange) -> float:
+            matcher.set_seq1(likeness_text(exchange.request))
+            return matcher.ratio()
+
+        nearest = max(self._exchanges, key=likeness)
+        if nearest is expected or likeness(nearest) <= likeness(expected):
+            return ""
+        return f"; nearest is {nearest.place}: {first_difference(nearest.request, asked, strict=self._strict)}"
 
     def _too_many(self) -> ReplayMismatchError:
         count = len(self._exchanges)

@@ -1,12 +1,12 @@
 """Requests that are repeated while it is safe: until the first piece of a reply has been handed out.
 
-Shared by all adapters, and free of any API: an attempt is an async generator of chunks. Each wait is announced
+Shared by all adapters, and free of any API: an attempt prepares an async generator of chunks. Each wait is announced
 by a `RetryChunk` before it begins.
 """
 
 import asyncio
 import random
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 
 from agentframework.errors import ProviderError
@@ -15,7 +15,7 @@ from agentframework.providers.protocol import Chunk, RawChunk, RetryChunk, Retry
 DEFAULT_RETRY = RetryPolicy(max_attempts=3)
 
 
-async def steady(attempt: Callable[[], AsyncGenerator[Chunk]], policy: RetryPolicy) -> AsyncGenerator[Chunk]:
+async def steady(attempt: Callable[[], Awaitable[AsyncGenerator[Chunk]]], policy: RetryPolicy) -> AsyncGenerator[Chunk]:
     """Chunks of the first attempt that says anything; the error of the last one that did not.
 
     An error that is not ``retryable``, and any error after the first text, thinking or tool call, is raised at
@@ -24,7 +24,7 @@ async def steady(attempt: Callable[[], AsyncGenerator[Chunk]], policy: RetryPoli
     for number in range(1, policy.max_attempts + 1):
         shown = False
         try:
-            async with aclosing(attempt()) as chunks:
+            async with aclosing(await attempt()) as chunks:
                 async for chunk in chunks:
                     shown = shown or type(chunk) is not RawChunk
                     yield chunk

@@ -104,7 +104,17 @@ def _number(text: str) -> float:
     return value
 
 
-_arguments = json.JSONDecoder(parse_constant=_refuse, parse_float=_number)
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object; one key with two values is refused, since readers would differ about which one counts."""
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        for key, value in pairs:
+            if members[key] != value:
+                raise ValueError(f"the key {key[:40]!r} occurs twice with different values")
+    return members
+
+
+_arguments = json.JSONDecoder(parse_constant=_refuse, parse_float=_number, object_pairs_hook=_members)
 
 
 def _map_strings(value: Any, change: Callable[[Any], Any]) -> Any:

@@ -1,4 +1,5 @@
 import ast
+import asyncio
 import importlib.util
 import json
 import re
@@ -9,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from agentframework import ToolMessage
+from agentframework import StreamInterruptedError, ToolMessage
 from agentframework.events import EVENT_TYPES, from_dict
 from agentframework.testing import ScriptedProvider, call, say
 
@@ -104,6 +105,20 @@ def hooks(outcome: Outcome) -> None:
     assert (stop["hook_event_name"], stop["last_assistant_message"]) == ("Stop", "The notes are in order.")
 
 
+def bad_days(outcome: Outcome) -> None:
+    assert outcome.returned == [
+        "'A fox lived here.'",
+        "MODEL_STREAM_INTERRUPTED after 'One day '",
+        "stopped at 'It began '",
+        "'Well.'",
+    ]
+    assert [message.text for message in outcome.provider.requests[-1].messages if message.role == "assistant"] == [
+        "A fox lived here.",
+        "One day ",
+        "It began ",
+    ]
+
+
 MAKEFILE = "test:\n\t@echo all green\n"
 SCRIPTS: dict[str, tuple[tuple[Any, ...], Callable[[Outcome], None]]] = {
     "01_hello": ((say("I will look. ", call("Glob", pattern="*.txt")), "There is one file, notes.txt."), hello),
@@ -148,6 +163,15 @@ SCRIPTS: dict[str, tuple[tuple[Any, ...], Callable[[Outcome], None]]] = {
             "The notes are in order.",
         ),
         hooks,
+    ),
+    "07_bad_days": (
+        (
+            "A fox lived here.",
+            say("One day ", StreamInterruptedError("the connection broke")),
+            say("It began ", asyncio.Event()),
+            "Well.",
+        ),
+        bad_days,
     ),
 }
 

@@ -74,6 +74,8 @@ def test_no_arguments_are_an_empty_object(text: str) -> None:
         ('{"a": NaN}', "NaN"),
         ('{"a": -Infinity}', "-Infinity"),
         ('{"a": 1e999}', "too large"),
+        ('{"a": 1, "b": 2, "a": 3}', "the key 'a' occurs twice with different values"),
+        ('{"a": {"b": 1, "b": null}}', "the key 'b' occurs twice"),
         ('["a"]', "a JSON array, not an object"),
         ('"a"', "a JSON string, not an object"),
         ("7", "a JSON number, not an object"),
@@ -87,6 +89,10 @@ def test_arguments_that_are_no_object_name_the_problem(text: str, problem: str) 
     assert arguments is None
     assert problem in (said or "")
     assert len(said or "") < 300
+
+
+def test_a_key_that_says_the_same_twice_is_taken() -> None:
+    assert parse_arguments('{"a": [1], "a": [1]}') == ({"a": [1]}, None)
 
 
 def test_lone_surrogates_in_arguments_are_mended() -> None:

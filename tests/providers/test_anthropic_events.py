@@ -93,6 +93,30 @@ async def test_blocks_that_nobody_knows_go_back_as_they_came() -> None:
     assert it.server.rejections == []
 
 
+async def test_citations_stay_with_their_text() -> None:
+    one = {"type": "web_search_result_location", "url": "u", "title": "t", "encrypted_index": "e", "cited_text": "c"}
+    events = [
+        start({"type": "text", "text": "", "citations": []}, index=0),
+        delta("text_delta", "It rains.", index=0),
+        delta("citations_delta", one, "citation", index=0),
+        stop(index=0),
+        start({"type": "text", "text": " Take a coat."}, index=1),
+        stop(index=1),
+        *end(),
+    ]
+    async with talk("anthropic") as it:
+        it.server.reply(raw_sse(events))
+        it.server.reply(text("ok"))
+        reply = await it.ask("weather?")
+        await it.ask([user_text("weather?"), reply, user_text("thanks")])
+    assert reply.text == "It rains. Take a coat."
+    assert it.server.requests[1].body["messages"][1]["content"] == [
+        {"type": "text", "text": "It rains.", "citations": [one]},
+        {"type": "text", "text": " Take a coat."},
+    ]
+    assert it.server.rejections == []
+
+
 async def test_fields_that_nobody_knows_on_a_call_go_back() -> None:
     block = {"type": "tool_use", "id": "toolu_1", "name": "Read", "input": {}, "caller": {"type": "direct"}}
     async with talk("anthropic") as it:

@@ -11,8 +11,9 @@ from agentframework.errors import OverloadedError, ProviderError, StreamInterrup
 from agentframework.messages import AssistantMessage, ThinkingPart, user_text
 from agentframework.providers.api_client import ReplyDecoder
 from agentframework.providers.failures import Source
+from agentframework.providers.openai_chat import encode_request
 from agentframework.providers.openai_chat_events import ChatReply
-from agentframework.providers.protocol import ModelReply, ToolCallChunk
+from agentframework.providers.protocol import ModelReply, ModelRequest, ToolCallChunk
 from agentframework.testing.strict_server import call, cut, raw_sse, stall, text
 
 SOURCE = Source("h", "http://h", "m", "KEY")
@@ -168,6 +169,36 @@ async def test_reasoning_goes_back_with_tool_calls_under_its_own_name(name: str)
             await it.ask([user_text("look"), reply.message, answers(reply.message, "x")])
             assert it.server.requests[1].body["messages"][1]["reasoning_content"] == "hm so"
     assert it.server.rejections == []
+
+
+def test_reasoning_details_are_put_together_and_go_back_whole() -> None:
+    def item(kind: str, index: int, **fields: object) -> dict[str, Any]:
+        return {"type": kind, "index": index, "format": "anthropic-claude-v1", **fields}
+
+    reply = fold(
+        delta(reasoning="hm ", reasoning_details=[item("reasoning.text", 0, text="hm ", signature=None)]),
+        delta(reasoning="so", reasoning_details=[item("reasoning.text", 0, text="so")]),
+        delta(reasoning_details=[item("reasoning.text", 0, signature="sig")]),
+        delta(reasoning_details=[item("reasoning.encrypted", 1, data="xyz", id="r1"), "noise"]),
+        delta(tool_calls=[piece(FIRST, "Read", index=0, id="a")]),
+    )
+    history = [user_text("q"), reply, answers(reply, "x")]
+    body = json.loads(encode_request(ModelRequest(reply.model, history), official=False))
+    assert body["messages"][1]["reasoning"] == "hm so"
+    assert body["messages"][1]["reasoning_details"] == [
+        item("reasoning.text", 0, text="hm so", signature="sig"),
+        item("reasoning.encrypted", 1, data="xyz", id="r1"),
+    ]
+    other = json.loads(encode_request(ModelRequest("another", history), official=False))
+    assert "reasoning_details" not in other["messages"][1]
+
+
+def test_extra_content_of_a_reply_goes_back() -> None:
+    signature = {"google": {"thought_signature": "abc"}}
+    reply = fold(delta(content="Hello"), delta(extra_content=signature))
+    assert reply.text == "Hello"
+    body = json.loads(encode_request(ModelRequest("m", [user_text("q"), reply, user_text("r")]), official=False))
+    assert body["messages"][1] == {"role": "assistant", "content": "Hello", "extra_content": signature}
 
 
 def test_reasoning_under_both_names_is_taken_once() -> None:

@@ -94,7 +94,7 @@ async def test_the_phase_of_a_message_goes_back_with_it() -> None:
         assert reply.text == "Let me look."
         await it.ask([user_text("look"), reply, answers(reply, "x")])
     sent = it.server.requests[1].body["input"][1]
-    assert sent == {"role": "assistant", "content": "Let me look.", "phase": "commentary"}
+    assert sent == {"type": "message", "role": "assistant", "content": "Let me look.", "phase": "commentary"}
     assert it.server.rejections == []
 
 

@@ -279,6 +279,17 @@ async def test_another_question_misses_and_shows_where_it_differs(tmp_path: Path
     assert said(await answer(replay, ask("Please fix the bug in the parser"))) == "a"
 
 
+async def test_a_miss_shows_the_recorded_request_that_comes_nearest(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    recorder = RecordingProvider(ScriptedProvider("a", "b", "c"), path)
+    for prompt in ("Hello", "Please fix the bug in the parser", "Thanks"):
+        await answer(recorder, ask(prompt))
+    message = await _miss(ReplayProvider(path), ask("Please fix the bag in the parser"))
+    assert f"does not fit {path}:1" in message
+    assert f"nearest is {path}:2: the text of the last message from character 17 on" in message
+    assert "nearest" not in await _miss(ReplayProvider(path), ask("Hallo"))
+
+
 async def test_a_message_of_another_kind_misses(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     await answer(RecordingProvider(ScriptedProvider("a"), path), ask("Hi"))

@@ -1,7 +1,7 @@
 """When a request is repeated, and when not."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 
 import pytest
@@ -33,6 +33,9 @@ class Attempts:
         self.closed = 0
 
     async def __call__(self) -> AsyncGenerator[Chunk]:
+        return self._play()
+
+    async def _play(self) -> AsyncGenerator[Chunk]:
         script = self.scripts[self.made]
         self.made += 1
         try:
@@ -44,7 +47,7 @@ class Attempts:
             self.closed += 1
 
 
-async def collect(attempts: Callable[[], AsyncGenerator[Chunk]], policy: RetryPolicy) -> list[Chunk]:
+async def collect(attempts: Callable[[], Awaitable[AsyncGenerator[Chunk]]], policy: RetryPolicy) -> list[Chunk]:
     return [chunk async for chunk in steady(attempts, policy)]
 
 

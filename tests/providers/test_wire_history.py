@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import pytest
 from apikit import APIS, ORIGINS, PIXEL, READ
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from agentframework.messages import (
     AssistantMessage,
+    AssistantPart,
     DocumentPart,
     ImagePart,
     Message,
@@ -208,9 +210,54 @@ def test_claude_thinks_when_an_effort_is_asked_for_and_can_be_told_not_to() -> N
     assert thinks["thinking"] == {"type": "adaptive", "display": "summarized"}
     assert thinks["max_tokens"] == 64_000
     assert fields("claude-opus-5-5", "none")["thinking"] == {"type": "disabled"}
-    assert "thinking" not in fields("claude-opus-4-5", "high")
     assert "thinking" not in fields("claude-opus-5-5", "high", 0.2)
+    assert not {"thinking", "output_config"} & fields("claude-3-5-haiku-20241022", "high").keys()
+    assert "thinking" not in fields("claude-3-5-haiku-20241022", "none")
     assert fields("unknown", "minimal")["output_config"] == {"effort": "low"}
+
+
+def test_older_claude_models_think_within_a_budget_that_leaves_room_for_the_answer() -> None:
+    def body(model: str, **fields: Any) -> dict[str, Any]:
+        history = fields.pop("history", [user_text("q")])
+        found = json.loads(anthropic_wire.encode_request(ModelRequest(model, history, **fields)))
+        assert check_request("anthropic", found) is None
+        return found
+
+    assert body("claude-opus-4-5", effort="high")["output_config"] == {"effort": "high"}
+    plain = body("claude-sonnet-4-5", effort="high")
+    assert "output_config" not in plain
+    assert plain["thinking"] == {"type": "enabled", "budget_tokens": 16_384}
+    assert body("claude-sonnet-4-5", effort="max", max_output_tokens=4_096)["thinking"]["budget_tokens"] == 3_072
+    assert "thinking" not in body("claude-sonnet-4-5", effort="max", max_output_tokens=1_500)
+
+
+def test_a_budget_is_left_out_where_a_tool_round_began_without_thinking() -> None:
+    result = ToolMessage((ToolResultPart("c1", "Read", "x"),))
+
+    def thinks(*parts: AssistantPart, model: str = "claude-sonnet-4-5") -> bool:
+        reply = AssistantMessage((*parts, ToolCall("c1", "Read", {})), model, "anthropic")
+        request = ModelRequest("claude-sonnet-4-5", [user_text("q"), reply, result], effort="low", tools=(READ,))
+        found = json.loads(anthropic_wire.encode_request(request))
+        assert check_request("anthropic", found) is None
+        return "thinking" in found
+
+    assert thinks(ThinkingPart("hm", "sig"))
+    assert not thinks(ThinkingPart("hm", "sig"), model="claude-opus-5-5")
+    assert not thinks(ThinkingPart("never signed"))
+    assert not thinks(TextPart("let me see"))
+
+
+@pytest.mark.parametrize("api", ["responses", "chat"])
+def test_an_effort_is_named_only_where_the_model_has_one(api: str) -> None:
+    def names_it(model: str) -> bool:
+        return b'"effort":"low"' in body_of(model) or b'"reasoning_effort":"low"' in body_of(model)
+
+    def body_of(model: str) -> bytes:
+        return ENCODERS[api](ModelRequest(model, [user_text("q")], effort="low"))
+
+    assert names_it("gpt-6.2-sol")
+    assert names_it("a-model-of-somebody-else")
+    assert not names_it("gpt-4o-mini")
 
 
 def test_fields_of_a_call_that_we_do_not_know_go_back_to_where_they_came_from() -> None:

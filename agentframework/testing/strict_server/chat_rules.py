@@ -10,11 +10,13 @@ from typing import Any
 from .chat_messages import apply_chat_message_rules
 from .issued import Issued
 from .openai_shared import (
-    EFFORTS,
+    check_effort,
     check_function,
     check_name,
+    check_plain_choice,
     check_sampling,
     check_schema_format,
+    check_stream_options,
     check_tool_options,
     kind_of,
     known_fields,
@@ -108,20 +110,8 @@ def _check_options(body: dict[str, Any]) -> None:
         "max_tokens",
         "invalid_parameter_combination",
     )
-    if body.get("stream_options") is not None:
-        need(
-            body.get("stream") is True,
-            "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
-            "stream_options",
-        )
-        options = as_object(body["stream_options"], "stream_options")
-        known_fields(options, {"include_usage", "include_obfuscation"}, "stream_options")
-    need(
-        body.get("reasoning_effort") in (None, *EFFORTS),
-        "Invalid value for 'reasoning_effort'.",
-        "reasoning_effort",
-        "invalid_value",
-    )
+    check_stream_options(body, {"include_usage", "include_obfuscation"})
+    check_effort(body.get("reasoning_effort"), "reasoning_effort")
     stop = body.get("stop")
     need(
         not isinstance(stop, list) or len(stop) <= 4,
@@ -150,12 +140,7 @@ def _check_tools(body: dict[str, Any]) -> None:
         if kind != "allowed_tools":
             chosen = check_name(as_object(choice.get(kind), f"tool_choice.{kind}"), f"tool_choice.{kind}")
     else:
-        need(
-            choice in (None, "none", "auto", "required"),
-            f"Invalid value: '{choice}'. Supported values are: 'none', 'auto', and 'required'.",
-            "tool_choice",
-            "invalid_value",
-        )
+        check_plain_choice(choice)
     check_tool_options(body, names, chosen)
 
 

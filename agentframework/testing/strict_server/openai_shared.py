@@ -16,11 +16,14 @@ from .schema_rules import openai_schema_problem, strict_schema_problem
 
 __all__ = [
     "check_arguments",
+    "check_effort",
     "check_function",
     "check_image_url",
     "check_name",
+    "check_plain_choice",
     "check_sampling",
     "check_schema_format",
+    "check_stream_options",
     "check_tool_options",
     "known_fields",
     "kind_of",
@@ -31,7 +34,7 @@ __all__ = [
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}\Z")
 _DATA_URL = re.compile(r"data:([a-z]+/[a-z0-9.+-]+);base64,", re.ASCII)
 _MAX_TOOLS = 128
-EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+_EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 
 
 def known_fields(value: Iterable[str], allowed: Collection[str], where: str = "") -> None:
@@ -166,6 +169,33 @@ def check_tool_options(body: dict[str, Any], names: list[str], chosen: str | Non
         f"Tool choice '{chosen}' not found in 'tools' parameter.",
         "tool_choice",
     )
+
+
+def check_plain_choice(choice: object) -> None:
+    """A tool_choice that is no object."""
+    need(
+        choice in (None, "none", "auto", "required"),
+        f"Invalid value: '{choice}'. Supported values are: 'none', 'auto', and 'required'.",
+        "tool_choice",
+        "invalid_value",
+    )
+
+
+def check_effort(effort: object, where: str) -> None:
+    """How hard to think."""
+    need(effort in (None, *_EFFORTS), f"Invalid value for '{where}': '{effort}'.", where, "invalid_value")
+
+
+def check_stream_options(body: dict[str, Any], allowed: Collection[str]) -> None:
+    """Options of a stream, for a stream only."""
+    if body.get("stream_options") is None:
+        return
+    need(
+        body.get("stream") is True,
+        "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
+        "stream_options",
+    )
+    known_fields(as_object(body["stream_options"], "stream_options"), allowed, "stream_options")
 
 
 def check_schema_format(wanted: dict[str, Any], where: str) -> None:

@@ -9,11 +9,13 @@ from typing import Any
 
 from .issued import Issued
 from .openai_shared import (
-    EFFORTS,
+    check_effort,
     check_function,
     check_name,
+    check_plain_choice,
     check_sampling,
     check_schema_format,
+    check_stream_options,
     check_tool_options,
     kind_of,
     known_fields,
@@ -156,13 +158,7 @@ def _check_options(body: dict[str, Any]) -> None:
     )
     for value in as_list(body["include"], "include") if body.get("include") is not None else ():
         need(one_of(value, _INCLUDES), f"Invalid value: '{value}'.", "include", "invalid_value")
-    if body.get("stream_options") is not None:
-        need(
-            body.get("stream") is True,
-            "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
-            "stream_options",
-        )
-        known_fields(as_object(body["stream_options"], "stream_options"), {"include_obfuscation"}, "stream_options")
+    check_stream_options(body, {"include_obfuscation"})
 
 
 def _check_reasoning(reasoning: object) -> None:
@@ -170,12 +166,7 @@ def _check_reasoning(reasoning: object) -> None:
         return
     value = as_object(reasoning, "reasoning")
     known_fields(value, {"effort", "summary", "generate_summary", "context", "mode"}, "reasoning")
-    need(
-        value.get("effort") in (None, *EFFORTS),
-        f"Invalid value: '{value.get('effort')}'.",
-        "reasoning.effort",
-        "invalid_value",
-    )
+    check_effort(value.get("effort"), "reasoning.effort")
     need(
         value.get("summary") in (None, "auto", "concise", "detailed"),
         f"Invalid value: '{value.get('summary')}'.",
@@ -224,10 +215,5 @@ def _check_tools(body: dict[str, Any]) -> None:
         else:
             kind_of(choice, ("allowed_tools", *_TOOL_TYPES), "tool_choice")
     else:
-        need(
-            choice in (None, "none", "auto", "required"),
-            f"Invalid value: '{choice}'. Supported values are: 'none', 'auto', and 'required'.",
-            "tool_choice",
-            "invalid_value",
-        )
+        check_plain_choice(choice)
     check_tool_options(body, names, chosen)
