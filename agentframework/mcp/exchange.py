@@ -16,7 +16,7 @@ from agentframework.mcp.link import Link
 from agentframework.mcp.operations import Send, T
 
 _GONE = 404
-_SESSION_TERMINATED = -32600
+_CLOSED = "Connection closed"
 
 
 class SessionGoneError(Exception):
@@ -71,4 +71,8 @@ def _act_on(error: Exception, exchange: Exchange, link: Link) -> None:
     elif status in UNAVAILABLE:
         link.lose(f"the server answered {status}")
     elif getattr(leaf(error), "code", None) == CONNECTION_CLOSED:
-        link.doubt()
+        # Either the whole connection, in the client's own words, or one stream of it.
+        if str(leaf(error)) == _CLOSED:
+            link.lose("the connection broke")
+        else:
+            link.doubt()
