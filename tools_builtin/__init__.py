@@ -23,17 +23,19 @@ from .kill_shell import kill_shell_tool
 from .read import read_tool
 from .shell import shell_tool
 from .web_fetch import web_fetch_tool
-from .web_search import web_search_tool
+from .web_search import engine_for, web_search_tool
 from .write import write_tool
 
 
 def builtin_tools(*, environment: Mapping[str, str] | None = None) -> ToolSet:
     """A fresh set of all of them, in the order in which a session offers them.
 
-    Shell commands inherit what an allow-list lets through of ``environment``, by default that of this process.
+    Shell commands inherit what an allow-list lets through of ``environment``, by default that of this process;
+    ``BRAVE_API_KEY`` or ``TAVILY_API_KEY`` in it choose who searches.
     """
     files = FileLedger()
-    shells = ShellState(os.environ if environment is None else environment)
+    variables = os.environ if environment is None else environment
+    shells = ShellState(variables)
     tools = (
         shell_tool(shells),
         bash_tool(shells),
@@ -43,7 +45,7 @@ def builtin_tools(*, environment: Mapping[str, str] | None = None) -> ToolSet:
         glob_tool(),
         grep_tool(),
         web_fetch_tool(),
-        web_search_tool(),
+        web_search_tool(engine_for(variables)),
         ask_user_question_tool(),
     )
     return ToolSet(_as_builtin(tool) for tool in tools)

@@ -3,13 +3,14 @@
 import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from agentframework._base.bounded import cut_end
 from agentframework.tools import RiskClass, Tool, ToolContext, ToolResult, error_result
 
+from ._search import SearchEngine, SearchError, SearchHit
 from ._threads import in_thread
 
 MAX_HITS = 10
@@ -36,27 +37,6 @@ _DESCRIPTION = (
     f"Search the web. Gives up to {MAX_HITS} pages as a JSON array of title, url and snippet; WebFetch reads a page. "
     "Results are filtered by domain after the search, so name the site in the query as well."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class SearchHit:
-    """One page that was found."""
-
-    title: str
-    url: str
-    snippet: str
-
-
-class SearchError(Exception):
-    """The engine could not answer; ``str()`` says why."""
-
-
-class SearchEngine(Protocol):
-    """Who searches."""
-
-    async def search(self, query: str, limit: int) -> Sequence[SearchHit]:
-        """At most ``limit`` hits, best first; none is no error. Raises `SearchError`."""
-        ...
 
 
 class TextSearch(Protocol):
@@ -95,6 +75,33 @@ def _ddgs_client() -> TextSearch:
     from ddgs import DDGS  # noqa: PLC0415 - loads a TLS library
 
     return DDGS(timeout=10)
+
+
+def engine_for(environment: Mapping[str, str]) -> SearchEngine:
+    """Brave or Tavily if ``BRAVE_API_KEY`` or ``TAVILY_API_KEY`` is there, else `DdgsEngine`, which needs no key."""
+    return _KeyedEngine(environment) if any(environment.get(name) for name in KEY_NAMES) else DdgsEngine()
+
+
+KEY_NAMES = ("BRAVE_API_KEY", "TAVILY_API_KEY")
+
+
+class _KeyedEngine:
+    """Makes the engine at the first search, because that loads an HTTP client."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._brave, self._tavily = (environment.get(name) for name in KEY_NAMES)
+        self._engine: SearchEngine | None = None
+
+    async def search(self, query: str, limit: int) -> Sequence[SearchHit]:
+        """See `SearchEngine.search`."""
+        if self._engine is None:
+            self._engine = await in_thread(self._make)
+        return await self._engine.search(query, limit)
+
+    def _make(self) -> SearchEngine:
+        from ._search_engines import BraveEngine, TavilyEngine  # noqa: PLC0415 - loads an HTTP client
+
+        return BraveEngine(self._brave) if self._brave else TavilyEngine(self._tavily or "")
 
 
 def web_search_tool(engine: SearchEngine | None = None, *, deadline_s: float = DEADLINE_S) -> Tool:
