@@ -34,12 +34,12 @@ async def three_lines(writer: TaskWriter) -> TaskEnd:
     return TaskEnd("completed", "exit code 0")
 
 
-async def test_bash(context: ToolContext, call) -> None:
+async def test_a_command_that_failed_shows_both_streams_and_its_code(context: ToolContext, call) -> None:
     result = await call(bash_tool(ShellState()), context, command="echo compiled; echo 'main.c: a warning' >&2; exit 2")
     assert result.content == told("bash")
 
 
-async def test_background_tools(context: ToolContext, call) -> None:
+async def test_background_tools_say_how_the_task_is_and_where_to_go_on(context: ToolContext, call) -> None:
     registry = BackgroundRegistry(silent)
     registry.start("process", "make serve", three_lines)
     await registry.cancel("task_1")
@@ -54,7 +54,7 @@ async def test_background_tools(context: ToolContext, call) -> None:
     await registry.close()
 
 
-async def test_web_search(context: ToolContext, call) -> None:
+async def test_a_search_gives_one_page_a_line(context: ToolContext, call) -> None:
     class Engine:
         async def search(self, query: str, limit: int) -> list[SearchHit]:
             first = SearchHit("First", "https://a.test/1", "About one.")
@@ -64,7 +64,7 @@ async def test_web_search(context: ToolContext, call) -> None:
     assert result.content == told("web_search")
 
 
-async def test_ask_user_question(make_context, tmp_path: Path, call) -> None:
+async def test_answers_of_a_person_come_as_one_object(make_context, tmp_path: Path, call) -> None:
     async def ask(questions: Any) -> Any:
         return [["red", "blue"], "in my own words"]
 
