@@ -119,6 +119,11 @@ def bad_days(outcome: Outcome) -> None:
     ]
 
 
+def mcp(outcome: Outcome) -> None:
+    assert outcome.returned == ["5"]
+    assert outcome.printed == "sums offers add as mcp__sums__add\nFive.\n"
+
+
 MAKEFILE = "test:\n\t@echo all green\n"
 SCRIPTS: dict[str, tuple[tuple[Any, ...], Callable[[Outcome], None]]] = {
     "01_hello": ((say("I will look. ", call("Glob", pattern="*.txt")), "There is one file, notes.txt."), hello),
@@ -173,6 +178,7 @@ SCRIPTS: dict[str, tuple[tuple[Any, ...], Callable[[Outcome], None]]] = {
         ),
         bad_days,
     ),
+    "08_mcp": ((say(call("mcp__sums__add", a=2, b=3)), "Five."), mcp),
 }
 
 
