@@ -81,7 +81,7 @@ class Subscription(Generic[E]):
                 raise
             self._emitter.report(self, event, error)
             return
-        if inspect.isawaitable(outcome):
+        if outcome is not None and inspect.isawaitable(outcome):
             self._start(self._finish(outcome, event))
 
     def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[Any]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from itertools import count
-from time import time
+from time import time_ns
 from typing import Any
 
 from agentframework.events.base import BaseEvent
@@ -29,5 +29,5 @@ class EventSink:
     def emit(self, event_class: type[BaseEvent], *fields: Any, **named: Any) -> None:
         """Make an event of ``event_class`` from its own fields and deliver it."""
         # To the microsecond, which is what the JSON form keeps: an event equals its copy that was written and read.
-        moment = round(time(), 6)
+        moment = time_ns() // 1000 / 1_000_000
         self._deliver(event_class(self.session_id, self.turn_id, self._next(), moment, *fields, **named))

@@ -120,7 +120,8 @@ class AnthropicReply:
         slot = self._blocks.get(key)
         kind = delta["type"]
         if kind == "text_delta" and (slot is None or type(slot) is TextSlot):
-            return self._shown_text(slot or self._builder.text(key), delta["text"])
+            shown = (slot or self._builder.text(key)).add(delta["text"])
+            return (TextChunk(shown),) if shown else ()
         if kind == "input_json_delta" and type(slot) is CallSlot:
             piece = delta["partial_json"]
             if not piece:

@@ -185,26 +185,23 @@ class ReplyDecoder:
     A failure does not hide what came before it: `feed` returns those chunks, and `message` raises.
     """
 
-    __slots__ = ("_failure", "_raw_events", "_reader", "_source", "fold")
+    __slots__ = ("_failure", "_raw_events", "_reader", "_source", "fold", "stopped")
 
     def __init__(self, fold: ReplyFold, source: Source, *, raw_events: bool = False) -> None:
         self.fold = fold
+        # Whether nothing that follows matters: the reply is complete, or has failed.
+        self.stopped = False
         self._failure: ProviderError | None = None
         self._raw_events = raw_events
         self._reader = SseReader()
         self._source = source
-
-    @property
-    def stopped(self) -> bool:
-        """Whether nothing that follows matters: the reply is complete, or has failed."""
-        return self.fold.ended or self._failure is not None
 
     def feed(self, data: bytes) -> Sequence[Chunk]:
         """Chunks of the events that ``data`` completes."""
         try:
             return self._fold(self._reader.feed(data))
         except EventTooLargeError as error:
-            self._failure = self._invalid(error)
+            self._fail(self._invalid(error))
             return ()
 
     def finish(self) -> Sequence[Chunk]:
@@ -218,23 +215,37 @@ class ReplyDecoder:
         return self.fold.message()
 
     def _fold(self, events: Sequence[bytes]) -> Sequence[Chunk]:
-        fold, chunks = self.fold, list[Chunk]()
+        if len(events) == 1:
+            return self._fold_one(events[0])
+        chunks: list[Chunk] = []
         for data in events:
-            if data == b"[DONE]":
-                fold.end_marker()
-            elif data:
-                try:
-                    event = decode_event(data)
-                    if self._raw_events:
-                        chunks.append(RawChunk(event))
-                    chunks += fold.feed(event)
-                except ProviderError as error:
-                    self._failure = error
-                except _MALFORMED as error:
-                    self._failure = self._invalid(error)
+            chunks += self._fold_one(data)
             if self.stopped:
                 break
         return chunks
+
+    def _fold_one(self, data: bytes) -> Sequence[Chunk]:
+        fold, chunks = self.fold, ()
+        try:
+            if data == b"[DONE]":
+                fold.end_marker()
+            elif self._raw_events and data:
+                event = decode_event(data)
+                chunks = (RawChunk(event),)
+                chunks = (*chunks, *fold.feed(event))
+            elif data:
+                chunks = fold.feed(decode_event(data))
+        except ProviderError as error:
+            self._fail(error)
+        except _MALFORMED as error:
+            self._fail(self._invalid(error))
+        if fold.ended:
+            self.stopped = True
+        return chunks
+
+    def _fail(self, error: ProviderError) -> None:
+        self._failure = error
+        self.stopped = True
 
     def _invalid(self, error: Exception) -> ProviderError:
         return ModelResponseInvalidError(

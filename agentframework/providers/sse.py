@@ -5,9 +5,12 @@ for what model APIs send (one event a chunk, one ``data:`` line an event). Event
 API that has them repeats them inside the data.
 """
 
+import re
 from collections.abc import Sequence
 
 MAX_EVENT_BYTES = 64 * 1024 * 1024
+
+_ALONE = re.compile(rb"(?:event: [^\r\n]*\n)?data: ([^\r\n]*)\n\n").fullmatch  # one whole event with one line of data
 
 
 class EventTooLargeError(ValueError):
@@ -28,11 +31,8 @@ class SseReader:
 
     def feed(self, data: bytes) -> Sequence[bytes]:
         """Data of the events that ``data`` completes. Raises `EventTooLargeError`."""
-        if self._plain and data.endswith(b"\n\n"):
-            at = data.find(b"data: ")
-            alone = at == 0 or (data.startswith(b"event: ") and data.find(b"\n") == at - 1)
-            if alone and data.find(b"\n", at) == len(data) - 2 and b"\r" not in data:
-                return (data[at + 6 : -2],)
+        if self._plain and (alone := _ALONE(data)) is not None:
+            return (alone[1],)
         events = self._split(data)
         self._plain = not (self._waiting or self._after_cr or self._at_start)
         return events

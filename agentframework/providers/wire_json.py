@@ -33,8 +33,9 @@ def encode(value: object) -> bytes:
 
 def encode_object(fields: Mapping[str, object], **encoded: bytes) -> bytes:
     """An object of ``fields``, followed by members whose values are JSON already."""
-    members = [b"%s:%s" % (encode(name), encode(value)) for name, value in fields.items()]
-    members += [b'"%s":%s' % (name.encode(), value) for name, value in encoded.items()]
+    members = [b'"%s":%s' % (name.encode(), value) for name, value in encoded.items()]
+    if fields:
+        members.insert(0, encode(fields)[1:-1])
     return b"{" + b",".join(members) + b"}"
 
 

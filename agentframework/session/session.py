@@ -50,6 +50,8 @@ from agentframework.session.timeline import Timeline
 from agentframework.slash import CommandInfo, CommandModule, CommandResult
 from agentframework.tools import Tool
 
+_NOTED = frozenset({ToolStart, ToolEnd, ModelCompleted})  # one look for each delta
+
 
 class InteractiveSession(SessionPrompts, SessionReading, SessionPermissions, SessionBackground, EventSource):
     """One conversation with a model that may use tools.
@@ -226,13 +228,17 @@ class InteractiveSession(SessionPrompts, SessionReading, SessionPermissions, Ses
     # --- events -----------------------------------------------------------------------------------------
 
     def _deliver(self, event: BaseEvent) -> None:
+        if type(event) in _NOTED:
+            self._take_note(event)
+        self._emitter.emit(event)
+
+    def _take_note(self, event: BaseEvent) -> None:
         if isinstance(event, ToolStart):
             self._timeline.tool_started(event)
         elif isinstance(event, ToolEnd):
             self._timeline.tool_ended(event)
         elif isinstance(event, ModelCompleted):
             self._commands.count(event.usage)
-        super()._deliver(event)
 
     def _prompt_listener_removed(self) -> None:
         self._parts.prompts.listeners_changed()

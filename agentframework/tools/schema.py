@@ -15,6 +15,7 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 from agentframework._base.bounded import head_and_tail
 from agentframework.errors import ConfigurationError, ErrorCode, ToolExecutionError
+from agentframework.tools.plain_schema import Fits, plain_check
 from agentframework.tools.tool import ToolContext
 
 # Finding faults stops here: a long list of wrong items has one for each.
@@ -170,7 +171,11 @@ def check_arguments(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> 
     JSON Schema 2020-12. A schema that cannot be used is reported as a fault, never taken as a pass.
     """
     try:
-        checker = _checker(_Frozen(schema))
+        frozen = _Frozen(schema)
+        fits = _plain(frozen)
+        if fits is not None and fits(arguments):
+            return None
+        checker = _checker(frozen)
         if isinstance(checker, str):
             return checker
         faults = list(islice(checker.iter_errors(arguments), _MOST_FAULTS))
@@ -197,6 +202,11 @@ class _Frozen:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Frozen) and other.schema is self.schema
+
+
+@lru_cache(maxsize=1024)
+def _plain(frozen: _Frozen) -> Fits | None:
+    return plain_check(frozen.schema)
 
 
 @lru_cache(maxsize=1024)
