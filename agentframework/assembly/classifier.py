@@ -16,6 +16,8 @@ class ProviderClassifier:
     A model that refuses the temperature 0 is asked without one, from then on.
     """
 
+    __slots__ = ("_choose", "_hot")
+
     def __init__(self, choose: Callable[[], tuple[Provider, str]]) -> None:
         self._choose = choose
         self._hot: tuple[str, ...] = ()

@@ -58,6 +58,8 @@ class _ModelPort:
 class HookedPrompts(PromptBroker):
     """Prompts that ask ``PermissionRequest`` hooks before a person, and tell ``Notification`` hooks when one waits."""
 
+    __slots__ = ("_hooks",)
+
     def __init__(self, sink: EventSink, hooks: TurnHooks) -> None:
         super().__init__(sink)
         self._hooks = hooks

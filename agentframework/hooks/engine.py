@@ -69,6 +69,18 @@ class _Round:
 class HookEngine:
     """The hooks of one session."""
 
+    __slots__ = (
+        "_around",
+        "_attended",
+        "_background",
+        "_closed",
+        "_config",
+        "_context",
+        "_owner",
+        "_sink",
+        "_unattended",
+    )
+
     def __init__(self, config: HookConfig, around: HookSurroundings, sink: EventSink) -> None:
         self._config = config
         self._around = around
@@ -76,7 +88,7 @@ class HookEngine:
         self._attended = asyncio.Semaphore(MAX_PROCESSES)
         self._background = asyncio.Semaphore(MAX_UNATTENDED_PROCESSES)
         self._owner = TaskOwner(on_fault=self._crashed)
-        self._unattended: set[asyncio.Task[Any]] = set()
+        self._unattended: dict[asyncio.Task[Any], None] = {}  # a third of an empty set
         # What nobody waits for belongs to whoever made the session, not to the turn that happened to start it.
         self._context = copy_context()
         self._closed = False
@@ -139,8 +151,8 @@ class HookEngine:
                 await self._together(_Round(event, self._background), chosen)
 
         task = self._owner.start(in_turn(), f"{event} hooks", context=self._context.copy())
-        self._unattended.add(task)
-        task.add_done_callback(self._unattended.discard)
+        self._unattended[task] = None
+        task.add_done_callback(self._unattended.pop)
 
     async def close(self, grace_s: float = CLOSE_GRACE_S) -> None:
         """End what runs in the background, after ``grace_s`` seconds for what is nearly done."""

@@ -25,6 +25,8 @@ class ConversationHooks:
     ``owner`` keeps what runs at the start; ``model`` names the model that answers.
     """
 
+    __slots__ = ("_began", "_engine", "_greeting", "_model", "_owner", "_starting")
+
     def __init__(self, engine: HookEngine, owner: TaskOwner, model: Callable[[], str]) -> None:
         self._engine = engine
         self._owner = owner

@@ -49,6 +49,8 @@ class Feedback:
 class TurnHooks:
     """The hooks of one conversation, as its loop and gate see them. ``abandon`` takes over what ignores an abort."""
 
+    __slots__ = ("_abandon", "_engine", "_notes", "_sink")
+
     def __init__(self, engine: HookEngine, sink: EventSink, abandon: Callable[[asyncio.Task[Any]], object]) -> None:
         self._engine = engine
         self._sink = sink

@@ -70,6 +70,8 @@ class Verdict:
 class Classifier:
     """Verdicts of one session, remembered for identical reviews."""
 
+    __slots__ = ("_busy", "_deadline_s", "_denials", "_known", "_port", "_request")
+
     def __init__(self, port: ClassifierPort, *, deadline_s: float = DEADLINE_S) -> None:
         self._port = port
         self._deadline_s = deadline_s

@@ -52,6 +52,20 @@ T = TypeVar("T")
 class PermissionGate:
     """Decides calls for one session. ``mode`` and ``rules`` may be changed between decisions."""
 
+    __slots__ = (
+        "_classifier",
+        "_grants",
+        "_judge",
+        "_mode",
+        "_project_rules",
+        "_prompts",
+        "_protected",
+        "_reads",
+        "_sandbox",
+        "_sink",
+        "rules",
+    )
+
     def __init__(
         self,
         *,

@@ -34,6 +34,8 @@ class Grant:
 class Grants:
     """The grants of one session, in the order given."""
 
+    __slots__ = ("_grants",)
+
     def __init__(self) -> None:
         self._grants: list[Grant] = []
 

@@ -113,6 +113,8 @@ def fault(error: Exception) -> Explanation:
 class Judge:
     """Static stages and hooks for one session; ``policy`` gives what is in force at the moment."""
 
+    __slots__ = ("_hooks", "_options", "_policy", "_sandbox")
+
     def __init__(
         self, policy: Callable[[], Policy], sandbox: Sandbox, hooks: HookPort | None, options: GateOptions
     ) -> None:

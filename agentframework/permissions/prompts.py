@@ -42,6 +42,8 @@ class _Pending:
 class PromptBroker:
     """The open questions of one session. Unanswered ones are denied after ``backstop_s`` seconds."""
 
+    __slots__ = ("_backstop_s", "_numbers", "_pending", "_sink")
+
     def __init__(self, sink: EventSink, *, backstop_s: float = BACKSTOP_S) -> None:
         self._sink = sink
         self._backstop_s = backstop_s

@@ -5,6 +5,7 @@ from one turn to the next and cost the prompt cache.
 """
 
 from collections.abc import Collection
+from sys import intern
 
 _ROLE = (
     "You are an agent inside a program. You help its user by reading, searching and changing files and by "
@@ -28,4 +29,5 @@ def compose_system_prompt(
             sections.append(_FILES)
     if append:
         sections.append(append)
-    return "\n\n".join(section.strip() for section in sections if section.strip())
+    # One text for all sessions of a directory: a host may have thousands.
+    return intern("\n\n".join(section.strip() for section in sections if section.strip()))

@@ -26,6 +26,8 @@ EXIT_INTENT = "exit"
 class SessionCommandHost:
     """The session as its commands see it."""
 
+    __slots__ = ("_clear_history", "_context_state", "_parts", "_registry", "exit_requested", "usage")
+
     def __init__(
         self,
         registry: CommandRegistry,
@@ -97,6 +99,8 @@ class SessionCommandHost:
 
 class SessionCommands:
     """The commands of one session. Raises `ConfigurationError` if two modules bring the same name."""
+
+    __slots__ = ("_executor", "_sink", "host")
 
     def __init__(
         self,

@@ -15,6 +15,8 @@ class CommandExecutor:
     that change nothing are run.
     """
 
+    __slots__ = ("_changing", "_host", "_is_busy", "_registry")
+
     def __init__(self, registry: CommandRegistry, host: CommandHost, is_busy: Callable[[], bool]) -> None:
         self._registry = registry
         self._host = host

@@ -10,6 +10,8 @@ from agentframework.slash.parse import normalise_name
 class CommandRegistry:
     """Name → command, in the order of the modules. A name already taken is refused, with its module."""
 
+    __slots__ = ("_commands", "_origin")
+
     def __init__(self, modules: Iterable[CommandModule] = ()) -> None:
         self._commands: dict[str, Command] = {}
         self._origin: dict[str, str] = {}
