@@ -19,6 +19,8 @@ _HOMES = {
         "resolve_provider",
     ),
     "agentframework.context": (
+        "ContextManager",
+        "ContextOptions",
         "estimate_message_bytes",
         "estimate_message_tokens",
     ),

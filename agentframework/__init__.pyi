@@ -11,6 +11,8 @@ from agentframework.assembly.providers import (
     resolve_provider,
 )
 from agentframework.context import (
+    ContextManager,
+    ContextOptions,
     estimate_message_bytes,
     estimate_message_tokens,
 )
@@ -179,6 +181,8 @@ __all__ = [
     "CommandResult",
     "CompositeToolExecutor",
     "ConfigurationError",
+    "ContextManager",
+    "ContextOptions",
     "ContextOverflowError",
     "ContextState",
     "DEFAULT_MCP_PROTOCOL_MODE",

@@ -16,6 +16,7 @@ NAMES = (
     "ToolResult",
     "TurnNotRunError",
     "create_headless_runner",
+    "ContextManager",
     "estimate_message_bytes",
     "estimate_message_tokens",
     "is_turn_not_run_error",
