@@ -67,6 +67,7 @@ _HOMES = {
     ),
     "agentframework.loop": (
         "Limits",
+        "LoopGuard",
     ),
     "agentframework.mcp": (
         "DEFAULT_MCP_PROTOCOL_MODE",
@@ -94,6 +95,7 @@ _HOMES = {
         "ImageBlock",
         "ImagePart",
         "Message",
+        "ModelPrice",
         "SystemNote",
         "TextPart",
         "ThinkingPart",

@@ -59,6 +59,7 @@ from agentframework.errors import (
 )
 from agentframework.loop import (
     Limits,
+    LoopGuard,
 )
 from agentframework.mcp import (
     DEFAULT_MCP_PROTOCOL_MODE,
@@ -86,6 +87,7 @@ from agentframework.messages import (
     ImageBlock,
     ImagePart,
     Message,
+    ModelPrice,
     SystemNote,
     TextPart,
     ThinkingPart,
@@ -205,6 +207,7 @@ __all__ = [
     "LimitExceededError",
     "Limits",
     "LocalProvider",
+    "LoopGuard",
     "McpClientManager",
     "McpConnection",
     "McpConnectionError",
@@ -220,6 +223,7 @@ __all__ = [
     "MissingDependencyError",
     "ModelLimits",
     "ModelNotFoundError",
+    "ModelPrice",
     "ModelReply",
     "ModelRequest",
     "ModelResponseInvalidError",

@@ -10,6 +10,7 @@ from agentframework.assembly.options import (
     PermissionOptions,
     ServerOptions,
     ToolOptions,
+    check_effort,
     session_limits,
 )
 
@@ -26,5 +27,6 @@ __all__ = [
     "build",
     "builtin_commands",
     "builtin_tools",
+    "check_effort",
     "session_limits",
 ]

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,11 +15,13 @@ from agentframework.assembly.options import AssemblyOptions, AutoMode, Permissio
 from agentframework.assembly.servers import ConversationServers
 from agentframework.events.sink import EventSink
 from agentframework.hooks import HookEngine, HookEvent
-from agentframework.loop import Conversation, TurnLoop
+from agentframework.loop import Conversation, TurnLoop, TurnSettings
 from agentframework.loop.hooking import TurnHooks
+from agentframework.loop.limits import check_price
 from agentframework.loop.model_call import ModelCaller
 from agentframework.loop.response_format import ResponseFormat, parse_response_format
 from agentframework.loop.tool_calls import ToolRounds
+from agentframework.messages import ModelPrice
 from agentframework.permissions import (
     GateOptions,
     PermissionGate,
@@ -49,15 +51,15 @@ class ModelSettings:
     session_id: str
     catalog: ToolCatalog
 
-    def request(self, conversation: Conversation) -> ModelRequest:
-        """The next request of a conversation."""
+    def request(self, conversation: Conversation, settings: TurnSettings) -> ModelRequest:
+        """The next request of a conversation, with what holds for this turn alone."""
         return ModelRequest(
-            model=self.model,
+            model=self.model if settings.model is None else self.provider.resolve_model(settings.model),
             messages=conversation.messages,
-            system=self.system,
+            system=self.system if settings.system is None else settings.system,
             tools=self.catalog.specs,
             max_output_tokens=self.max_output_tokens,
-            effort=self.effort,
+            effort=self.effort if settings.effort is None else settings.effort,
             temperature=self.temperature,
             session_id=self.session_id,
             raw_events=self.raw_events,
@@ -131,15 +133,27 @@ def build(
     )
     loop = TurnLoop(
         settings,
-        ModelCaller(sink, abandon),
+        ModelCaller(sink, abandon, _prices(options, settings)),
         rounds,
         sink,
         options.limits,
         hooks,
         settings.response_format,
         background.take_news,
+        options.loop_guard,
     )
     return Parts(settings, catalog, sandbox, prompts, gate, engine, servers, loop, background)
+
+
+def _prices(options: AssemblyOptions, settings: ModelSettings) -> Mapping[str, ModelPrice]:
+    """Prices by the names that are asked for and by those that aliases stand for.
+
+    Raises `ConfigurationError` if the cost is limited and nothing is known of what the model costs.
+    """
+    given, resolve = options.model.prices, settings.provider.resolve_model
+    prices = {resolve(name): price for name, price in given.items()} | dict(given)
+    check_price(options.limits, settings.model in prices)
+    return prices
 
 
 def _settings(options: AssemblyOptions, sandbox: LocalSandbox, catalog: ToolCatalog) -> ModelSettings:
@@ -195,6 +209,7 @@ def _gate_options(options: AssemblyOptions, settings: ModelSettings) -> GateOpti
         protected=[str(path) for path in permissions.protected_paths],
         classifier=ProviderClassifier(_judging_model(permissions.auto_mode, settings)),
         classifier_deadline_s=(permissions.auto_mode or AutoMode()).deadline_s,
+        governed=permissions.governed,
     )
 
 

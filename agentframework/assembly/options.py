@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from agentframework.errors import ConfigurationError
-from agentframework.loop import Limits
+from agentframework.loop import Limits, LoopGuard
 from agentframework.mcp import McpOptions
+from agentframework.messages import ModelPrice
 from agentframework.permissions import PermissionMode, PermissionRules
 from agentframework.providers.protocol import Provider
 from agentframework.tools import Tool
@@ -19,9 +20,19 @@ def _refused(field_name: str, problem: str) -> ConfigurationError:
     return ConfigurationError(f"{field_name} {problem}", details={"field": field_name})
 
 
+def check_effort(effort: str | None) -> None:
+    """Raise `ConfigurationError` for an effort that there is not."""
+    if effort is not None and effort not in EFFORTS:
+        raise _refused("effort", f"must be one of {', '.join(EFFORTS)}, not {effort!r}")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOptions:
-    """The model side. ``effort`` is ``none`` to ``max``; ``max_output_tokens`` bounds one reply."""
+    """The model side.
+
+    ``effort`` is ``none`` to ``max``; ``max_output_tokens`` bounds one reply; ``prices`` tells by the name of a model
+    what it costs.
+    """
 
     provider: Provider
     model: str | None = None
@@ -30,10 +41,13 @@ class ModelOptions:
     max_output_tokens: int | None = None
     raw_events: bool = False
     response_format: Any = None
+    prices: Mapping[str, ModelPrice] = field(default_factory=dict[str, ModelPrice])
 
     def __post_init__(self) -> None:
-        if self.effort is not None and self.effort not in EFFORTS:
-            raise _refused("effort", f"must be one of {', '.join(EFFORTS)}, not {self.effort!r}")
+        check_effort(self.effort)
+        for model, price in self.prices.items():
+            if not isinstance(price, ModelPrice):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise _refused("prices", f"holds {price!r} for {model}, which is no ModelPrice")
         if self.max_output_tokens is not None and self.max_output_tokens < 1:
             raise _refused("max_output_tokens", f"must be at least 1, not {self.max_output_tokens}")
 
@@ -80,7 +94,7 @@ class PermissionOptions:
     """What may run. ``allowed_tools`` and ``denied_tools`` become rules of the bare name.
 
     ``read_only_commands`` lets shell commands that only read run unasked; a change of ``protected_paths`` is asked
-    about in every mode.
+    about in every mode. ``governed`` False: no mode is in force, what no rule, hook or policy stops runs.
     """
 
     mode: PermissionMode = PermissionMode.DEFAULT
@@ -90,6 +104,7 @@ class PermissionOptions:
     read_only_commands: bool = False
     protected_paths: Sequence[str | Path] = ()
     auto_mode: AutoMode | None = None
+    governed: bool = True
 
     def __post_init__(self) -> None:
         for name in ("allowed_tools", "denied_tools"):
@@ -135,6 +150,7 @@ class AssemblyOptions:
     hooks: HookOptions = field(default_factory=HookOptions)
     servers: ServerOptions = field(default_factory=ServerOptions)
     limits: Limits = field(default_factory=lambda: Limits(max_iterations=None, max_tool_calls_per_turn=None))
+    loop_guard: LoopGuard | None = None
     system_prompt: str | None = None
     append_system_prompt: str | None = None
 

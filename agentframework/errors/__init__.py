@@ -222,7 +222,7 @@ def is_turn_not_run_error(error: object) -> TypeGuard[TurnNotRunError]:
 
 
 class LimitExceededError(AgentFrameworkError):
-    """A limit of the run was reached; ``details["limit"]`` names it."""
+    """A limit of the run was reached; ``details["limit"]`` names it. Tokens, cost and time have codes of their own."""
 
     default_code = ErrorCode.AGENT_LIMIT_EXCEEDED
 

@@ -2,7 +2,18 @@
 
 from agentframework.loop.conversation import Conversation
 from agentframework.loop.conversation_hooks import ConversationHooks
+from agentframework.loop.limits import Limits
 from agentframework.loop.loop import TurnLoop
-from agentframework.loop.turn import Limits, Turn, TurnOutcome
+from agentframework.loop.loop_guard import LoopGuard
+from agentframework.loop.turn import Turn, TurnOutcome, TurnSettings
 
-__all__ = ["Conversation", "ConversationHooks", "Limits", "Turn", "TurnLoop", "TurnOutcome"]
+__all__ = [
+    "Conversation",
+    "ConversationHooks",
+    "Limits",
+    "LoopGuard",
+    "Turn",
+    "TurnLoop",
+    "TurnOutcome",
+    "TurnSettings",
+]

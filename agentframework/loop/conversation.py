@@ -19,7 +19,7 @@ from agentframework.messages import (
 
 
 class Conversation:
-    """Messages in order. Append-only but for `clear`."""
+    """Messages in order. Append-only but for `clear` and `withdraw`."""
 
     __slots__ = ("_bytes", "_messages", "_open", "_report_is_current", "_reported_tokens")
 
@@ -67,6 +67,17 @@ class Conversation:
         self._bytes = 0
         self._reported_tokens = 0
         self._report_is_current = False
+
+    def withdraw(self, message_id: str) -> int:
+        """Take back the message with this id and all that followed. How many that were; 0 if there is none."""
+        found = next((n for n in reversed(range(len(self._messages))) if self._messages[n].id == message_id), None)
+        if found is None:
+            return 0
+        kept, withdrawn = self._messages[:found], len(self._messages) - found
+        self.clear()
+        for message in kept:
+            self.append(message)
+        return withdrawn
 
     def context_state(self, window: int) -> ContextState:
         """How full a window of ``window`` tokens is.

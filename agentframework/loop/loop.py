@@ -10,16 +10,17 @@ from typing import Any, Protocol
 
 from agentframework._base.abort import AbortedError
 from agentframework._base.pacing import pacer
-from agentframework.errors import LimitExceededError
-from agentframework.events import IterationStarted, MaxIterationsReached, ToolCallsDetected, WarningEvent
+from agentframework.events import IterationStarted, LoopDetected, MaxIterationsReached, ToolCallsDetected, WarningEvent
 from agentframework.events.sink import EventSink
 from agentframework.hooks.reminder import news_block
 from agentframework.loop.conversation import Conversation
 from agentframework.loop.hooking import TurnHooks
+from agentframework.loop.limits import Limits, WallClock, check_budget, check_price, exceeded
+from agentframework.loop.loop_guard import CallCounter, LoopGuard
 from agentframework.loop.model_call import ModelCaller
 from agentframework.loop.response_format import MAX_REPAIRS, ResponseFormat, never_valid
 from agentframework.loop.tool_calls import ToolRounds
-from agentframework.loop.turn import Limits, Turn, TurnOutcome
+from agentframework.loop.turn import Turn, TurnOutcome, TurnSettings
 from agentframework.messages import AssistantMessage, ToolCall, user_text
 from agentframework.providers.protocol import ModelRequest, Provider
 
@@ -29,8 +30,8 @@ class ModelChoice(Protocol):
 
     provider: Provider
 
-    def request(self, conversation: Conversation) -> ModelRequest:
-        """The next request of a conversation."""
+    def request(self, conversation: Conversation, settings: TurnSettings) -> ModelRequest:
+        """The next request of a conversation, with what holds for this turn alone."""
         ...
 
 
@@ -50,6 +51,7 @@ class TurnLoop:
     hooks: TurnHooks
     response_format: ResponseFormat | None = None
     news: Callable[[], Sequence[str]] = _no_news
+    guard: LoopGuard | None = None
 
     async def __call__(self, conversation: Conversation, turn: Turn) -> TurnOutcome:
         """Run until the model answers without calls.
@@ -58,16 +60,25 @@ class TurnLoop:
         matches the response format, or the provider's error. In each case the conversation is valid and holds
         what had been said and done.
         """
-        repairs = 0
+        limits = turn.settings.limits or self.limits
+        if limits.max_wall_s is None:
+            return await self._run(conversation, turn, limits)
+        with WallClock(limits.max_wall_s, turn.began, turn.abort):
+            return await self._run(conversation, turn, limits)
+
+    async def _run(self, conversation: Conversation, turn: Turn, limits: Limits) -> TurnOutcome:
+        repairs, counter = 0, self._counter()
         try:
             while True:
                 await pacer().breathe()
-                self._begin_iteration(turn)
-                reply = await self._ask_model(conversation, turn)
+                provider, request = self._begin_iteration(conversation, turn, limits)
+                reply = await self._ask_model(provider, request, turn)
                 calls = reply.tool_calls
                 if calls:
-                    if await self._tool_round(calls, turn):
-                        return TurnOutcome(reply.text, "hook")
+                    stop_reason = await self._tool_round(calls, turn, limits, counter)
+                    if stop_reason is not None:
+                        turn.abort.check()
+                        return TurnOutcome(reply.text, stop_reason)
                 elif reply.stop_reason != "pause_turn":
                     value, problem = self._value_of(reply)
                     if problem is not None and repairs == MAX_REPAIRS:
@@ -80,10 +91,14 @@ class TurnLoop:
                         turn.abort.check()  # until it is said to be complete, a turn can be stopped
                         return TurnOutcome(reply.text, reply.stop_reason, value)
                     turn.record(user_text(instruction))
+                    counter = self._counter()
         finally:
             leftover = conversation.open_calls
             if leftover:
                 self.run_tools.refuse_all(leftover, "the turn ended before this call was run", turn)
+
+    def _counter(self) -> CallCounter | None:
+        return None if self.guard is None else CallCounter(self.guard)
 
     def _value_of(self, reply: AssistantMessage) -> tuple[Any, str | None]:
         return (None, None) if self.response_format is None else self.response_format.read(reply.text)
@@ -92,22 +107,25 @@ class TurnLoop:
         assert self.response_format is not None
         return self.response_format.correction(problem)
 
-    def _begin_iteration(self, turn: Turn) -> None:
+    def _begin_iteration(
+        self, conversation: Conversation, turn: Turn, limits: Limits
+    ) -> tuple[Provider, ModelRequest]:
+        """Whom to ask what, if the limits allow it."""
         turn.abort.check()
-        limit = self.limits.max_iterations
+        limit = limits.max_iterations
         if limit is not None and turn.iteration >= limit:
             self.sink.emit(MaxIterationsReached, turn.iteration)
-            raise LimitExceededError(
-                f"the turn used up its {limit} model requests; raise max_iterations to let it go on",
-                details={"limit": "max_iterations", "value": limit},
-            )
-        turn.iteration += 1
-        self.sink.emit(IterationStarted, turn.iteration)
-
-    async def _ask_model(self, conversation: Conversation, turn: Turn) -> AssistantMessage:
+            raise exceeded("max_iterations", limit, f"the turn used up its {limit} model requests")
         if news := self.news():
             turn.record(user_text(news_block(news)))
-        provider, request = self.model.provider, self.model.request(conversation)
+        provider, request = self.model.provider, self.model.request(conversation, turn.settings)
+        check_price(limits, self.call_model.has_price(request.model))
+        check_budget(limits, turn.usage, turn.began)
+        turn.iteration += 1
+        self.sink.emit(IterationStarted, turn.iteration)
+        return provider, request
+
+    async def _ask_model(self, provider: Provider, request: ModelRequest, turn: Turn) -> AssistantMessage:
         self.hooks.before_model(provider, request, turn)
         reply = await self.call_model(provider, request, turn)
         turn.record(reply)
@@ -116,21 +134,34 @@ class TurnLoop:
         self.hooks.after_model(provider, request, turn, reply)
         return reply
 
-    async def _tool_round(self, calls: tuple[ToolCall, ...], turn: Turn) -> bool:
-        """Run ``calls``; True if the turn is to end after them because a hook said so."""
+    async def _tool_round(
+        self, calls: tuple[ToolCall, ...], turn: Turn, limits: Limits, counter: CallCounter | None
+    ) -> str | None:
+        """Run ``calls``; the stop reason if the turn is to end after them."""
         self.sink.emit(ToolCallsDetected, calls)
         turn.note_calls(calls)
-        limit = self.limits.max_tool_calls_per_turn
+        limit = limits.max_tool_calls_per_turn
         if limit is not None and len(calls) > limit:
             reason = f"{len(calls)} tool calls in one reply, the limit is {limit}; none was run"
             self.run_tools.refuse_all(calls, reason, turn)
-            raise LimitExceededError(reason, details={"limit": "max_tool_calls_per_turn", "value": limit})
+            raise exceeded("max_tool_calls_per_turn", limit, reason)
         outcome = await self.run_tools(calls, turn)
         turn.record(outcome.message)
         if outcome.interrupted:
             raise AbortedError(turn.abort.reason or "aborted")
         for instruction in outcome.redirects:
             turn.record(user_text(instruction))
-        if outcome.stop is not None:
-            self.sink.emit(WarningEvent, f"a hook has ended the turn: {outcome.stop}", "hooks")
-        return outcome.stop is not None
+        if outcome.hook_stop is not None:
+            self.sink.emit(WarningEvent, f"a hook has ended the turn: {outcome.hook_stop}", "hooks")
+            return "hook"
+        if outcome.stop:
+            return "stop_after_execution"
+        repeated = None if counter is None else counter.count(calls, outcome.message.content)
+        if repeated is not None and repeated.final:
+            self.sink.emit(LoopDetected, repeated.tool_name, repeated.count)
+            return "loop_detected"
+        if repeated is not None:
+            turn.record(user_text(repeated.nudge))
+        if turn.at_boundary is not None:
+            await turn.at_boundary()
+        return None

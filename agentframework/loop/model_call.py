@@ -1,8 +1,8 @@
 """One model request: chunks become events, and what was said survives however the stream ends."""
 
 import asyncio
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from agentframework._base.abort import AbortedError, WorkCancelledError, run_abortable
@@ -18,7 +18,7 @@ from agentframework.events import (
 )
 from agentframework.events.sink import EventSink
 from agentframework.loop.turn import Turn
-from agentframework.messages import AssistantMessage, TextPart, Usage
+from agentframework.messages import AssistantMessage, ModelPrice, TextPart, Usage
 from agentframework.providers.protocol import (
     ModelReply,
     ModelRequest,
@@ -37,6 +37,11 @@ class ModelCaller:
 
     sink: EventSink
     abandon: Callable[[asyncio.Task[Any]], object]
+    prices: Mapping[str, ModelPrice]
+
+    def has_price(self, model: str) -> bool:
+        """Whether it is known what the model costs."""
+        return model in self.prices
 
     async def __call__(self, provider: Provider, request: ModelRequest, turn: Turn) -> AssistantMessage:
         """The whole reply. Raises `AbortedError` on abort and the provider's error on failure.
@@ -54,6 +59,9 @@ class ModelCaller:
         except BaseException:
             self._keep_partial(provider, request, turn)
             raise
+        price = self.prices.get(reply.model) or self.prices.get(request.model)
+        if price is not None and reply.usage is not None:
+            reply = replace(reply, usage=price.applied(reply.usage))
         usage = reply.usage or Usage()
         turn.usage = turn.usage + usage
         self.sink.emit(ModelCompleted, reply, reply.stop_reason, usage)

@@ -33,13 +33,14 @@ INTERRUPTED_TEXT = "Error: the user interrupted this call; it may have taken eff
 class RoundResult:
     """Results in the order of the calls, and instructions that redirected calls leave for the model.
 
-    ``stop``: why hooks want the turn to end after this round.
+    ``hook_stop``: why hooks want the turn to end after this round; ``stop``: the batch approval wants it.
     """
 
     message: ToolMessage
     redirects: tuple[str, ...]
     interrupted: bool
-    stop: str | None = None
+    hook_stop: str | None = None
+    stop: bool = False
 
 
 @dataclass(slots=True)
@@ -87,10 +88,11 @@ class ToolRounds:
         except BaseException:
             turn.record(ToolMessage(_results(planned), state="interrupted"))
             raise
-        redirects = tuple(plan.decision.message for plan in planned if plan.decision.kind == "redirect")
+        redirects = tuple(plan.decision.detail for plan in planned if plan.decision.kind == "redirect")
         state = "interrupted" if turn.abort.aborted else "complete"
         stop = next((plan.stop for plan in planned if plan.stop is not None), None)
-        return RoundResult(ToolMessage(results, state=state), redirects, turn.abort.aborted, stop)
+        ends = any(plan.decision.stop_after_execution for plan in planned)
+        return RoundResult(ToolMessage(results, state=state), redirects, turn.abort.aborted, stop, ends)
 
     def refuse_all(self, calls: Sequence[ToolCall], reason: str, turn: Turn) -> None:
         """Answer every call with the same error, without asking the gate. Recorded before anybody is told."""
@@ -103,10 +105,17 @@ class ToolRounds:
     async def _decide(self, calls: Sequence[ToolCall], turn: Turn) -> list[_Planned]:
         tools = [self.catalog.get(call.name) for call in calls]
         gate_calls = [GateCall(call, tool) for call, tool in zip(calls, tools, strict=True)]
-        decisions = await self.gate.decide(gate_calls, TurnScope(turn.driver_id, turn.abort, request=turn.request))
+        decisions = await self.gate.decide(gate_calls, self._scope(turn))
         for call, decision in zip(calls, decisions, strict=True):
             self.hooks.decided(call, decision)
         return [_Planned(*parts) for parts in zip(calls, tools, decisions, strict=True)]
+
+    def _scope(self, turn: Turn) -> TurnScope:
+        chosen = turn.settings
+        return TurnScope(
+            turn.driver_id, turn.abort, chosen.tool_approval, turn.request, chosen.policy,
+            lambda item: self._context(item.call, item.tool, turn),
+        )  # fmt: skip
 
     async def _run_group(self, group: list[_Planned], turn: Turn) -> None:
         if len(group) == 1:
@@ -165,7 +174,7 @@ class ToolRounds:
         shown = first_argument(arguments)
         self.sink.emit(ToolEnd, call.id, call.name, arguments, shown, outcome, text, round(seconds * 1000, 3), diff)
 
-    def _context(self, call: ToolCall, tool: Tool, turn: Turn) -> ToolContext:
+    def _context(self, call: ToolCall, tool: Tool | None, turn: Turn) -> ToolContext:
         sink = self.sink
         loop, home = asyncio.get_running_loop(), get_ident()
 
@@ -189,7 +198,7 @@ class ToolRounds:
             cwd=root,
             workspace_root=root,
             max_result_bytes=self.max_result_bytes,
-            sandbox=self.gate.sandbox_for(tool),
+            sandbox=self.sandbox if tool is None else self.gate.sandbox_for(tool),
             abort=turn.abort,
             progress=progress,
             ask=lambda questions: self.prompts.ask(questions, turn.driver_id, turn.abort),
@@ -217,7 +226,7 @@ def _refusal(decision: Decision) -> tuple[Outcome, str]:
         case "blocked":
             return "blocked", f"Error: a hook blocked this call: {decision.detail or decision.reason}{code}"
         case "redirect":
-            return "denied", "This call was not run. The user gave an instruction instead."
+            return "denied", "This call was not run. Another instruction was given instead."
         case _:
             return "denied", f"Error: permission denied: {decision.message}{code}"
 

@@ -1,36 +1,32 @@
 """State of one turn while it runs, and what it amounts to afterwards."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from time import monotonic
 from typing import Any
 
 from agentframework._base.abort import AbortSignal
-from agentframework.errors import ConfigurationError
+from agentframework.loop.limits import Limits
 from agentframework.messages import Message, ToolCall, ToolSummary, Usage
+from agentframework.permissions import BatchApproval, PolicyPort
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Bounds of a run. None means unbounded (not for the byte limits).
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnSettings:
+    """What holds for one turn in place of the conversation's own; None leaves that.
 
-    ``max_iterations`` counts model requests of one turn, ``max_tool_calls_per_turn`` the calls of one reply;
-    bytes are UTF-8. Raises `ConfigurationError` for a bound below 1.
+    ``tool_approval`` is asked once a round, see `agentframework.permissions.TurnScope`; ``policy`` is the host's.
     """
 
-    max_iterations: int | None = 8
-    max_tool_calls_per_turn: int | None = 8
-    max_tool_argument_bytes: int = 262_144
-    max_tool_result_bytes: int = 2_097_152
+    model: str | None = None
+    effort: str | None = None
+    system: str | None = None
+    limits: Limits | None = None
+    tool_approval: BatchApproval | None = None
+    policy: PolicyPort | None = None
 
-    def __post_init__(self) -> None:
-        for item in fields(self):
-            value: Any = getattr(self, item.name)
-            unbounded = value is None and item.name in ("max_iterations", "max_tool_calls_per_turn")
-            if not unbounded and not (isinstance(value, int) and value >= 1):
-                raise ConfigurationError(
-                    f"limits.{item.name} must be a number of at least 1, not {value!r}",
-                    details={"field": f"limits.{item.name}"},
-                )
+
+AS_THE_CONVERSATION = TurnSettings()
 
 
 @dataclass(slots=True)
@@ -44,8 +40,11 @@ class ActiveTool:
 
 @dataclass(slots=True)
 class Turn:
-    """What a running turn knows. ``record`` is told each message that joins the conversation; ``request`` is what the
-    user asked for, in words."""
+    """What a running turn knows.
+
+    ``record`` is told each message that joins the conversation; ``request`` is what the user asked for, in words.
+    ``at_boundary`` is called after each round of tools, for messages that are to join the turn there.
+    """
 
     turn_id: str
     run_id: str
@@ -53,6 +52,9 @@ class Turn:
     abort: AbortSignal
     record: Callable[[Message], None]
     request: str = ""
+    settings: TurnSettings = AS_THE_CONVERSATION
+    at_boundary: Callable[[], Awaitable[None]] | None = None
+    began: float = field(default_factory=monotonic)
     iteration: int = 0
     usage: Usage = field(default_factory=Usage)
     live_text: list[str] = field(default_factory=list[str])

@@ -22,7 +22,7 @@ from agentframework.messages.content import (
 )
 from agentframework.messages.history import ExecutionResult, HistoryEntry, SystemNote, TurnResult
 from agentframework.messages.message import AssistantMessage, Message, ToolMessage, UserMessage, user_text
-from agentframework.messages.usage import ContextState, Usage
+from agentframework.messages.usage import ContextState, ModelPrice, Usage
 
 __all__ = [
     "AssistantMessage",
@@ -34,6 +34,7 @@ __all__ = [
     "ImageBlock",
     "ImagePart",
     "Message",
+    "ModelPrice",
     "OpaquePart",
     "SystemNote",
     "TextPart",

@@ -45,7 +45,8 @@ class _WireCache:
 
 @dataclass(frozen=True, slots=True)
 class UserMessage(_WireCache):
-    """What a person (or a wake-up) said."""
+    """What a person (or a wake-up) said. ``state`` ``interrupted``: it failed for good and is not sent again, nor is
+    what its turn had come to by then."""
 
     content: tuple[UserPart, ...]
     id: str = field(default_factory=_message_id)

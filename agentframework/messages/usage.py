@@ -1,6 +1,6 @@
-"""Token counts and the state of the context window, in one convention for all providers."""
+"""Token counts, what they cost, and the state of the context window, in one convention for all providers."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 
@@ -38,6 +38,28 @@ class Usage:
             sum(costs) if costs else None,
             self.estimated or other.estimated,
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelPrice:
+    """What a model costs, in USD per million tokens. Cached input costs as much as other input by default."""
+
+    input: float
+    output: float
+    cache_read: float | None = None
+    cache_write: float | None = None
+
+    def cost(self, usage: Usage) -> float:
+        """What these tokens cost, in USD."""
+        fresh = max(0, usage.input_tokens - usage.cache_read_tokens - usage.cache_write_tokens)
+        read = self.input if self.cache_read is None else self.cache_read
+        write = self.input if self.cache_write is None else self.cache_write
+        cached = usage.cache_read_tokens * read + usage.cache_write_tokens * write
+        return (fresh * self.input + cached + usage.output_tokens * self.output) / 1_000_000
+
+    def applied(self, usage: Usage) -> Usage:
+        """The same tokens with their cost."""
+        return replace(usage, cost_usd=self.cost(usage))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,14 @@
 from agentframework.permissions.answers import PermissionAnswer
 from agentframework.permissions.auto import ClassifierPort
 from agentframework.permissions.decisions import (
+    BatchApproval,
     Decision,
     Explanation,
     GateCall,
     HookPort,
     HookVerdict,
+    PolicyPort,
+    PolicyVerdict,
     Step,
     TurnScope,
 )
@@ -20,6 +23,7 @@ from agentframework.permissions.prompts import PermissionQuestion, PromptBroker
 from agentframework.permissions.rules import PermissionRules, Rule, RuleSet, parse_rule, parse_rules
 
 __all__ = [
+    "BatchApproval",
     "ClassifierPort",
     "Decision",
     "Explanation",
@@ -33,6 +37,8 @@ __all__ = [
     "PermissionMode",
     "PermissionQuestion",
     "PermissionRules",
+    "PolicyPort",
+    "PolicyVerdict",
     "ProjectRules",
     "PromptBroker",
     "Rule",

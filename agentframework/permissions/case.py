@@ -21,11 +21,12 @@ from agentframework.permissions.through import Through, seen_through
 
 @dataclass(frozen=True)
 class Case:
-    """One call before the stages, with what hooks said about it."""
+    """One call before the stages, with what hooks said about it, and why an approval is required, if it is."""
 
     policy: Policy
     subject: Subject
     hook: HookVerdict = HookVerdict()
+    required: str | None = None
 
     @cached_property
     def denying(self) -> tuple[Match, Rule | None]:

@@ -11,12 +11,12 @@ from agentframework.messages import ToolCall
 from agentframework.permissions.answers import Answerer
 from agentframework.permissions.modes import Outcome
 from agentframework.permissions.shell import CommandLine
-from agentframework.tools import Tool
+from agentframework.tools import Tool, ToolContext
 
 Kind = Literal["allow", "deny", "redirect", "invalid", "blocked"]
 StageName = Literal[
-    "arguments", "deny", "hook", "mode", "safeguard", "ask", "allow", "grant", "read-only", "classifier", "approval",
-    "prompt", "abort", "fault",
+    "arguments", "deny", "policy", "hook", "mode", "safeguard", "ask", "allow", "grant", "read-only", "classifier",
+    "approval", "prompt", "abort", "fault",
 ]  # fmt: skip
 
 
@@ -43,13 +43,15 @@ class TurnScope:
     """For whom a round is decided: who drives the turn, and what stops it.
 
     ``tool_approval`` answers for all calls of a round at once, in place of the prompts. ``request`` is what the user
-    asked for last, in words.
+    asked for last, in words. ``policy`` is the host's own; ``context`` gives it what a call's tool would be told.
     """
 
     driver_id: str | None
     abort: AbortSignal
     tool_approval: BatchApproval | None = None
     request: str = ""
+    policy: "PolicyPort | None" = None
+    context: Callable[[GateCall], ToolContext] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +59,10 @@ class Decision:
     """What happens to a call.
 
     ``allow`` runs it with ``arguments``; for all others ``message`` is for the model and ``code`` is set: ``deny``,
-    ``redirect`` (do something else instead), ``invalid`` (unknown tool, unusable arguments), ``blocked`` (by a
-    hook). ``reason`` holds nothing of the arguments, ``detail`` may. ``rule`` is the rule or grant that decided.
-    ``answerer``: who answered the question, if one was put. ``stop_after_execution``: end the run when this round has
-    run.
+    ``redirect`` (do something else instead, as ``detail`` says), ``invalid`` (unknown tool, unusable arguments),
+    ``blocked`` (by a hook). ``reason`` holds nothing of the arguments, ``detail`` may. ``rule`` is the rule or grant
+    that decided. ``answerer``: who answered the question, if one was put. ``stop_after_execution``: end the run when
+    this round has run.
     """
 
     kind: Kind
@@ -101,7 +103,7 @@ class Explanation:
     tried, in order; ``line`` is how a shell command was understood.
     """
 
-    outcome: Outcome | Literal["invalid"]
+    outcome: Outcome | Literal["invalid", "redirect"]
     reason: str
     stage: StageName
     rule: str | None = None
@@ -140,4 +142,32 @@ class HookPort(Protocol):
 
     async def pre_tool_use(self, call: ToolCall) -> HookVerdict:
         """The verdict of all hooks for this call, with the arguments that are about to be used."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyVerdict:
+    """What a host's policy says of a call.
+
+    Before it is decided: ``deny`` and ``redirect`` are final, ``ask`` wants an approval, None leaves it to the gate.
+    As the answer to an approval: ``allow``, ``deny`` or ``redirect``. ``message`` goes to the model, and is what a
+    redirected one is to do instead; ``reason`` holds nothing of the arguments; ``rule`` names what decided.
+    """
+
+    decision: Literal["allow", "deny", "redirect", "ask"] | None = None
+    reason: str = ""
+    message: str = ""
+    rule: str | None = None
+
+
+class PolicyPort(Protocol):
+    """What the gate knows of a host's policy. Whatever it raises denies the call."""
+
+    async def judge(self, item: GateCall, arguments: Mapping[str, Any], scope: TurnScope) -> PolicyVerdict:
+        """Static lists and rules: asked about every call that no deny rule forbids, before hooks, and once more
+        about arguments that a hook or a person has changed."""
+        ...
+
+    async def approve(self, item: GateCall, arguments: Mapping[str, Any], scope: TurnScope) -> PolicyVerdict | None:
+        """The answer to a call that has to be asked about; None leaves it to the prompts."""
         ...

@@ -1,8 +1,8 @@
 """The gate: one ordered decision for every call of a round.
 
-arguments, deny rules, hooks, the mode's ceiling, must-ask marks, allow rules and grants, the mode's table, and for
-what is then still open a batch approval or a prompt. Whatever goes wrong on the way denies the call; `decide`
-itself never fails. The static part alone is `PermissionGate.explain`.
+arguments, deny rules, the host's policy, hooks, the mode's ceiling, must-ask marks, allow rules and grants, the mode's
+table, and for what is then still open a batch approval, the policy's approval or a prompt. Whatever goes wrong on the
+way denies the call; `decide` itself never fails. The static part alone is `PermissionGate.explain`.
 """
 
 import asyncio
@@ -21,6 +21,7 @@ from agentframework.permissions.decisions import Decision, Explanation, GateCall
 from agentframework.permissions.entries import entries_for
 from agentframework.permissions.fence import ReadFence
 from agentframework.permissions.grants import Grant, Grants
+from agentframework.permissions.host_policy import approval_of_policy
 from agentframework.permissions.judge import NO_DOUBT, Doubt, GateOptions, Judge, Judged, denied, fault
 from agentframework.permissions.modes import PermissionMode, parse_mode
 from agentframework.permissions.paths import absolute, real_path
@@ -85,13 +86,14 @@ class PermissionGate:
         self._sandbox = sandbox
         self._project_rules = options.project_rules
         self._reads = options.read_only_commands
+        self._governed = options.governed
         self._protected = _places(options.protected, sandbox.roots[0])
         self._judge = Judge(self._policy, sandbox, hooks, options)
         port = options.classifier
         self._classifier = None if port is None else Classifier(port, deadline_s=options.classifier_deadline_s)
 
     def _policy(self) -> Policy:
-        return Policy(self._mode, self.rules, self._grants, self._reads, self._protected)
+        return Policy(self._mode, self.rules, self._grants, self._reads, self._protected, self._governed)
 
     @property
     def mode(self) -> PermissionMode:
@@ -127,7 +129,7 @@ class PermissionGate:
         unsure = _doubts(calls)
         judged = await _together(
             [
-                self._judge.judge(item, item.call.arguments, scope.abort, doubt)
+                self._judge.judge(item, item.call.arguments, scope, doubt)
                 for item, doubt in zip(calls, unsure, strict=True)
             ]
         )
@@ -196,7 +198,14 @@ class PermissionGate:
         if judged.finding.outcome != "ask":
             return judged.decision()
         try:
-            return await self._ask(judged, scope)
+            answer = await approval_of_policy(judged.item, judged.arguments, scope)
+            if answer is None:
+                return await self._ask(judged, scope)
+            if answer.outcome != "allow":
+                return judged.refused(answer)
+            return await self._allowed(judged, "approval", answer.reason)
+        except AbortedError:
+            return judged.refused(denied("abort", "the turn was aborted"))
         except Exception as error:
             return judged.refused(fault(error))
 
@@ -217,7 +226,7 @@ class PermissionGate:
             approved: Mapping[str, Any] = judged.arguments
             if answer.updated_input is not None and answer.updated_input != approved:
                 approved = dict(answer.updated_input)
-                judged = await self._judge.judge(judged.item, approved, scope.abort, judged.unsure)
+                judged = await self._judge.judge(judged.item, approved, scope, judged.unsure)
             if judged.open and judged.arguments == approved:
                 return await self._allowed(judged, "prompt", _YES_OF[answered.by], answered)
             if judged.finding.outcome != "ask":

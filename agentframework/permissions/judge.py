@@ -21,12 +21,16 @@ from agentframework.permissions.decisions import (
     HookVerdict,
     Kind,
     StageName,
+    TurnScope,
 )
 from agentframework.permissions.entries import ProjectRules
+from agentframework.permissions.host_policy import judge_by_policy, required_by
 from agentframework.permissions.policy import Policy
 from agentframework.permissions.stages import restrict, settle
 from agentframework.permissions.subject import Surroundings, subject_of
 from agentframework.sandbox import Sandbox
+
+_NO_WORD = HookVerdict()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,8 @@ class GateOptions:
     default what the sandbox says; ``tool_names`` are named to a model that calls another.
     ``read_only_commands``: shell lines that only read run unasked. ``protected`` are further places, absolute or
     relative to the working directory, whose change is asked about in every mode. ``project_rules`` keeps answers for
-    the project. ``classifier`` judges in the mode ``auto``.
+    the project. ``classifier`` judges in the mode ``auto``. ``governed`` False leaves out what only a mode asks or
+    refuses, the safeguards among it: what no rule, hook or policy stops, runs.
     """
 
     home: str | None = None
@@ -49,6 +54,7 @@ class GateOptions:
     project_rules: ProjectRules | None = None
     classifier: ClassifierPort | None = None
     classifier_deadline_s: float = DEADLINE_S
+    governed: bool = True
 
 
 class Doubt(NamedTuple):
@@ -92,8 +98,8 @@ class Judged:
         """The decision if nothing more is asked: only what is allowed runs."""
         found = self.finding
         kind: Kind = "deny"
-        if found.outcome in ("allow", "invalid"):
-            kind = "allow" if found.outcome == "allow" else "invalid"
+        if found.outcome in ("allow", "invalid", "redirect"):
+            kind = found.outcome
         elif self.blocked:
             kind = "blocked"
         code = None if kind == "allow" else found.code or ErrorCode.TOOL_DENIED
@@ -136,14 +142,17 @@ class Judge:
         item: GateCall,
         arguments: Mapping[str, Any] | None,
         unsure: Doubt = NO_DOUBT,
-        hook: HookVerdict | None = None,
+        hook: HookVerdict = _NO_WORD,
+        required: str | None = None,
     ) -> Explanation:
-        """All static stages, with what hooks have said."""
+        """All static stages, with what hooks have said and why the host's policy requires an approval."""
         try:
             found = self._restrict(item, arguments, unsure)
             if isinstance(found, Explanation):
                 return found
-            return settle(found if hook is None else replace(found, hook=hook))
+            if hook is _NO_WORD and required is None:
+                return settle(found)
+            return settle(replace(found, hook=hook, required=required))
         except Exception as error:
             return fault(error)
 
@@ -159,27 +168,40 @@ class Judge:
         return restrict(case) or case
 
     async def judge(
-        self, item: GateCall, arguments: Mapping[str, Any] | None, abort: AbortSignal, unsure: Doubt
+        self, item: GateCall, arguments: Mapping[str, Any] | None, scope: TurnScope, unsure: Doubt
     ) -> Judged:
-        """Static stages and hooks. Hooks see the input once; what they make of it is judged from the start."""
+        """Static stages, the host's policy and hooks. Hooks see the input once; what they make of it is judged from
+        the start."""
         used = arguments if arguments is not None else {}
-        if self._hooks is None:
+        if self._hooks is None and scope.policy is None:
             return Judged(item, used, self.explain(item, arguments, unsure), unsure)
+        verdict = _NO_WORD
         try:
-            found = self._restrict(item, arguments, unsure)
-            if isinstance(found, Explanation):
-                return Judged(item, used, found, unsure)
-            verdict = await _hear(self._hooks, replace(item.call, arguments=used), abort)
-            if verdict.decision == "deny":
-                refusal = denied("hook", "a hook blocked it", verdict.reason)
-                return Judged(item, used, refusal, unsure, blocked=True)
-            if verdict.updated_input is not None:
-                used = dict(verdict.updated_input)
+            found = await self._before_hooks(item, arguments, scope, unsure)
+            if self._hooks is not None and found.outcome in ("allow", "ask"):
+                verdict = await _hear(self._hooks, replace(item.call, arguments=used), scope.abort)
+                if verdict.decision == "deny":
+                    refusal = denied("hook", "a hook blocked it", verdict.reason)
+                    return Judged(item, used, refusal, unsure, blocked=True)
+                if verdict.updated_input is not None:
+                    used = dict(verdict.updated_input)
+                    found = await self._before_hooks(item, used, scope, unsure)
         except AbortedError:
             return Judged(item, used, denied("abort", "the turn was aborted"), unsure)
         except Exception as error:
             return Judged(item, used, fault(error), unsure)
-        return Judged(item, used, self.explain(item, used, unsure, verdict), unsure)
+        if found.outcome in ("allow", "ask"):
+            found = self.explain(item, used, unsure, verdict, required_by(found))
+        return Judged(item, used, found, unsure)
+
+    async def _before_hooks(
+        self, item: GateCall, arguments: Mapping[str, Any] | None, scope: TurnScope, unsure: Doubt
+    ) -> Explanation:
+        """The stages that come before the hooks: why the call is refused, or that it goes on."""
+        found = self._restrict(item, arguments, unsure)
+        if isinstance(found, Explanation):
+            return found
+        return await judge_by_policy(item, arguments or {}, scope)
 
 
 async def _hear(hooks: HookPort, call: ToolCall, abort: AbortSignal) -> HookVerdict:

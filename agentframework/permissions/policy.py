@@ -12,7 +12,7 @@ class Policy:
     """What is in force when a call is decided.
 
     ``read_only_commands``: shell lines that only read run unasked. ``protected``: further places, absolute, whose
-    change is asked about in every mode.
+    change is asked about in every mode. ``governed`` False: no mode is in force, see `GateOptions`.
     """
 
     mode: PermissionMode
@@ -20,3 +20,4 @@ class Policy:
     grants: Grants
     read_only_commands: bool = False
     protected: tuple[str, ...] = ()
+    governed: bool = True

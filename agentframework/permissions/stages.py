@@ -57,14 +57,14 @@ def _denied(stage: StageName, reason: str, rule: str | None = None) -> Explanati
 def _ceiling(case: Case) -> Explanation | None:
     """`plan` refuses whatever is not reading, whatever the rules say."""
     mode, risk = case.policy.mode, case.subject.risk
-    if mode_outcome(mode, risk) == "deny" and not case.reads_only:
+    if case.policy.governed and mode_outcome(mode, risk) == "deny" and not case.reads_only:
         return _denied("mode", mode_reason(mode, risk))
     return None
 
 
 def _safeguards(case: Case) -> Explanation | None:
     """Questions that no mode, rule or grant lifts; a mere doubt is lifted by a yes to this very call."""
-    alarm = case.alarm
+    alarm = case.alarm if case.policy.governed else None
     if alarm is None or not (alarm.certain or not _allowed_as_it_stands(case)):
         return None
     return Explanation("ask", alarm.reason, "safeguard", detail=alarm.detail, every_time=alarm.certain)
@@ -87,7 +87,7 @@ def _doubtful_denial(case: Case) -> Explanation | None:
     if rule is None:
         return None
     reason, doubt = f"the deny rule {rule.text} may forbid it", _doubt(case.subject.line)
-    if case.policy.mode is PermissionMode.PLAN:
+    if case.policy.governed and case.policy.mode is PermissionMode.PLAN:
         return replace(_denied("mode", reason, rule.text), detail=doubt)
     return Explanation("ask", reason, "ask", rule.text, detail=doubt)
 
@@ -99,6 +99,11 @@ def _asking(case: Case) -> Explanation | None:
     certain = match is Match.YES
     reason = f"the ask rule {rule.text} {'asks' if certain else 'may ask'} about it"
     return Explanation("ask", reason, "ask", rule.text, detail="" if certain else _doubt(case.subject.line))
+
+
+def _required(case: Case) -> Explanation | None:
+    """The host's policy wants every call, or this one, approved."""
+    return None if case.required is None else Explanation("ask", case.required, "policy", every_time=True)
 
 
 def _hook(case: Case) -> Explanation | None:
@@ -116,6 +121,8 @@ def _doubt(line: CommandLine | None) -> str:
 def _by_mode(case: Case) -> Explanation:
     """The mode's table, and a hook that lifts its question."""
     policy, subject = case.policy, case.subject
+    if not policy.governed:
+        return Explanation("allow", "no mode is set, and nothing else stops it", "mode")
     outcome = mode_outcome(policy.mode, subject.risk)
     reason = mode_reason(policy.mode, subject.risk)
     if outcome == "ask" and case.hook.decision == "allow":
@@ -136,6 +143,7 @@ _STAGES: tuple[tuple[str, Stage], ...] = (
     ("safeguards", _safeguards),
     ("deny rules in doubt", _doubtful_denial),
     ("ask rules", _asking),
+    ("the policy", _required),
     ("hooks", _hook),
     ("allow rules and grants", permission_for),
     ("the mode", _by_mode),

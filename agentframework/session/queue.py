@@ -1,13 +1,15 @@
 """Prompts that wait for the running turn to end.
 
 At most one of a driver waits: a newer one takes its place in the line. Drivers are served in the order in
-which they came.
+which they came. Messages that were meant for a turn and missed it wait in front, and nothing replaces them.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agentframework.errors import TurnNotRunError
 from agentframework.events import TurnSource
+from agentframework.loop.turn import AS_THE_CONVERSATION, TurnSettings
 from agentframework.messages import UserMessage
 from agentframework.session.turn_handle import TurnHandle
 
@@ -16,7 +18,10 @@ QUEUE_CAPACITY = 32
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A submitted prompt: what the model gets, what is shown, what was typed, and by whom."""
+    """A submitted prompt: what the model gets, what is shown, what was typed, and by whom.
+
+    ``settings`` holds for its turn alone; ``steer``: it is meant for the turn that runs.
+    """
 
     handle: TurnHandle
     message: UserMessage
@@ -24,6 +29,8 @@ class Prompt:
     raw: str
     driver_id: str
     source: TurnSource = "user"
+    settings: TurnSettings = AS_THE_CONVERSATION
+    steer: bool = False
 
 
 class PromptQueue:
@@ -46,7 +53,7 @@ class PromptQueue:
     def offer(self, prompt: Prompt) -> bool:
         """Queue ``prompt``; replaces the waiting one of its driver. False (and rejected) if there is no room."""
         for place, waiting in enumerate(self._waiting):
-            if waiting.driver_id == prompt.driver_id:
+            if waiting.driver_id == prompt.driver_id and not waiting.steer:
                 self._waiting[place] = prompt
                 waiting.handle.reject(TurnNotRunError(waiting.handle.turn_id, "coalesced"))
                 return True
@@ -55,6 +62,14 @@ class PromptQueue:
             return False
         self._waiting.append(prompt)
         return True
+
+    def put_first(self, prompts: Sequence[Prompt]) -> Sequence[Prompt]:
+        """Queue ``prompts`` ahead of all others. Those for which there is no room are rejected and returned."""
+        room = max(0, self._capacity - len(self._waiting))
+        self._waiting[:0] = prompts[:room]
+        for prompt in prompts[room:]:
+            prompt.handle.reject(TurnNotRunError(prompt.handle.turn_id, "dropped"))
+        return prompts[room:]
 
     def take(self) -> Prompt | None:
         """Remove and return the head."""

@@ -15,7 +15,14 @@ from agentframework._base.abort import AbortedError, AbortSignal
 from agentframework._base.ids import short_id
 from agentframework._base.owner import TaskOwner
 from agentframework.assembly import Parts
-from agentframework.errors import ErrorInfo, PromptBlockedError, SessionBusyError, SessionClosedError, describe_error
+from agentframework.errors import (
+    ErrorInfo,
+    InvalidRequestError,
+    PromptBlockedError,
+    SessionBusyError,
+    SessionClosedError,
+    describe_error,
+)
 from agentframework.events import (
     Complete,
     ContextUpdate,
@@ -29,15 +36,17 @@ from agentframework.events.sink import EventSink
 from agentframework.loop import Conversation, ConversationHooks, Turn
 from agentframework.messages import ExecutionResult, Message, TextPart, UserMessage
 from agentframework.session.queue import Prompt, PromptQueue
+from agentframework.session.steering import Steering
 from agentframework.session.timeline import Timeline
 from agentframework.session.turn_handle import TurnHandle
 
 EMPTY_RESPONSE = "(empty response)"
 INTERRUPTED_NOTE = "[The user interrupted the previous turn.]"
+WITHDRAWN_NOTE = "[The previous turn failed and was left out of this conversation; what it changed stays changed.]"
 
 _inside: ContextVar[Turn | None] = ContextVar("agentframework_turn", default=None)
 
-Settle = Callable[[], None]
+Settle = Callable[[TurnHandle], None]
 
 
 class TurnRunner:
@@ -48,12 +57,13 @@ class TurnRunner:
         "_ensure_started",
         "_hooks",
         "_loop",
-        "_note_interruption",
+        "_note",
         "_owner",
         "_parts",
         "_prompt",
         "_queue",
         "_sink",
+        "_steering",
         "_timeline",
         "_turn",
         "closing",
@@ -80,7 +90,8 @@ class TurnRunner:
         self._prompt: Prompt | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._turn: Turn | None = None
-        self._note_interruption = False
+        self._note: str | None = None
+        self._steering = Steering(sink, hooks, self._say)
         self.closing = False
 
     # --- what others may know ---------------------------------------------------------------------------
@@ -115,15 +126,20 @@ class TurnRunner:
         """
         if self._prompt is None:
             self._start(prompt)
+            if prompt.steer:
+                self._steering.acknowledge(prompt, "queued")
         elif self._loop is not asyncio.get_running_loop():
             raise SessionBusyError("a turn runs in another event loop; use a session from one loop at a time")
+        elif prompt.steer:
+            self._steering.offer(prompt)
         elif not self._queue.offer(prompt):
             self._sink.emit(
                 UserMessageEvent, f"The queue is full; the prompt of {prompt.driver_id} was dropped."
             )
 
     def cancel_queue(self) -> None:
-        """Reject every waiting prompt; the running turn goes on."""
+        """Reject every waiting prompt, those for the running turn too; the turn goes on."""
+        self._steering.clear()
         others = sorted({prompt.driver_id for prompt in self._queue.clear()} - {"owner"})
         if others:
             self._sink.emit(UserMessageEvent, f"The waiting prompts of {', '.join(others)} were cancelled.")
@@ -144,8 +160,9 @@ class TurnRunner:
     # --- the course of a turn ---------------------------------------------------------------------------
 
     def _start(self, prompt: Prompt) -> None:
-        turn_id = prompt.handle.turn_id
-        turn = Turn(turn_id, short_id("run"), prompt.driver_id, AbortSignal(), self._record, prompt.message.text)
+        turn_id, asked = prompt.handle.turn_id, prompt.message.text
+        turn = Turn(turn_id, short_id("run"), prompt.driver_id, AbortSignal(), self._record, asked, prompt.settings)
+        turn.at_boundary = partial(self._steering.join, turn)
         self._prompt, self._turn, self._loop = prompt, turn, asyncio.get_running_loop()
         self._sink.turn_id = turn_id
         self._owner.start(self._run(prompt, turn), f"turn {turn_id}")
@@ -156,11 +173,11 @@ class TurnRunner:
 
     async def _run(self, prompt: Prompt, turn: Turn) -> None:
         _inside.set(turn)
-        settle: Settle = partial(prompt.handle.reject, SessionClosedError("the turn was stopped"))
+        settle: Settle = _rejection(SessionClosedError("the turn was stopped"))
         try:
             settle = await self._course(prompt, turn)
         except BaseException as error:
-            settle = partial(prompt.handle.reject, error)
+            settle = _rejection(error)
             # The event loop is ending, or worse: threads are told to stop, and nothing is begun any more.
             turn.abort.abort("the turn was stopped")
             self.cancel_queue()
@@ -175,10 +192,10 @@ class TurnRunner:
             await self._parts.servers.ready(turn.abort)
             outcome = await self._parts.loop(self._conversation, turn)
         except AbortedError:
-            return self._interrupted(prompt, turn)
+            return self._interrupted(turn)
         except asyncio.CancelledError:
             # Cancelled by the owner at shutdown: the turn still ends in order, and the task as cancelled.
-            self._interrupted(prompt, turn)()
+            self._settle(prompt, self._interrupted(turn))
             raise
         except (KeyboardInterrupt, SystemExit, GeneratorExit):
             raise
@@ -188,7 +205,7 @@ class TurnRunner:
         result = self._result(turn, response, outcome.stop_reason, value=outcome.structured_output)
         self._sink.emit(Complete, result)
         self._sink.emit(ContextUpdate, result.context_state)
-        return partial(prompt.handle.resolve, result)
+        return _resolution(result)
 
     async def _open(self, prompt: Prompt, turn: Turn) -> None:
         self._sink.emit(TurnStarted, prompt.driver_id, prompt.source)
@@ -199,11 +216,15 @@ class TurnRunner:
         self._conversation.append(self._with_note(message))
 
     def _with_note(self, message: UserMessage) -> UserMessage:
-        """The model is told, once, that what it said before was cut short by the user."""
-        if not self._note_interruption:
+        """The model is told, once, that what it said before was cut short or taken back."""
+        note, self._note = self._note, None
+        if note is None:
             return message
-        self._note_interruption = False
-        return UserMessage((TextPart(INTERRUPTED_NOTE), *message.content), message.id, message.timestamp)
+        return UserMessage((TextPart(note), *message.content), message.id, message.timestamp)
+
+    def _say(self, prompt: Prompt, message: UserMessage) -> None:
+        self._timeline.user(prompt.message, prompt.display)
+        self._conversation.append(message)
 
     def _result(
         self, turn: Turn, response: str, stop_reason: str | None, interrupted: bool = False, value: Any = None
@@ -221,34 +242,63 @@ class TurnRunner:
             history=self._timeline.entries,
         )
 
-    def _interrupted(self, prompt: Prompt, turn: Turn) -> Settle:
-        self._note_interruption = True
+    def _interrupted(self, turn: Turn) -> Settle:
+        self._note = INTERRUPTED_NOTE
         result = self._result(turn, "\n\n".join(turn.replies), "interrupted", interrupted=True)
         self._timeline.note("Interrupted by user.")
         self._hooks.failed(ErrorInfo("interrupted", turn.abort.reason or "interrupted"))
         self._sink.emit(Interrupted, result)
         self._sink.emit(ContextUpdate, result.context_state)
-        return partial(prompt.handle.resolve, result)
+        return _resolution(result)
 
     def _failed(self, prompt: Prompt, turn: Turn, error: BaseException) -> Settle:
         info = describe_error(error)
+        if isinstance(error, InvalidRequestError | PromptBlockedError):
+            self._withdraw(prompt)
         state = self._conversation.context_state(self._parts.settings.context_window)
         self._timeline.turn_summary(turn.summaries, turn.usage, state)
         self._timeline.note(info.message, "error")
         self._sink.emit(ErrorEvent, info)
         if not isinstance(error, PromptBlockedError):
             self._hooks.failed(info)
-        return partial(prompt.handle.reject, error)
+        return _rejection(error)
+
+    def _withdraw(self, prompt: Prompt) -> None:
+        """The API refused this conversation and would do so again: it goes on from where it was before the prompt."""
+        self._timeline.mark_unsent(prompt.message.id)
+        if self._conversation.withdraw(prompt.message.id) > 1:
+            self._note = WITHDRAWN_NOTE
 
     def _release(self, prompt: Prompt, settle: Settle) -> None:
         """Settle, give up the claim, and start the next prompt, all in one tick."""
         try:
             self._sink.emit(Thinking, False)
         finally:
-            if not prompt.handle.settled:
-                settle()
+            self._settle(prompt, settle)
+            self._requeue()
             self._prompt = self._turn = None
             self._sink.turn_id = None
             following = None if self.closing else self._queue.take()
             if following is not None:
                 self._start(following)
+
+    def _settle(self, prompt: Prompt, settle: Settle) -> None:
+        """Settle the turn's handle and those of what joined it."""
+        for handle in (prompt.handle, *self._steering.take_applied()):
+            if not handle.settled:
+                settle(handle)
+
+    def _requeue(self) -> None:
+        """What came too late for the turn gets a turn of its own, unless no further one is to come."""
+        if self.closing:
+            self._steering.clear()
+        else:
+            self._steering.requeue(self._queue)
+
+
+def _resolution(result: ExecutionResult) -> Settle:
+    return lambda handle: handle.resolve(result)
+
+
+def _rejection(error: BaseException) -> Settle:
+    return lambda handle: handle.reject(error)

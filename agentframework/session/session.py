@@ -35,8 +35,9 @@ from agentframework.events import (
     ToolEnd,
     ToolStart,
 )
-from agentframework.loop import Conversation, ConversationHooks, Limits
+from agentframework.loop import Conversation, ConversationHooks, Limits, LoopGuard
 from agentframework.mcp import McpOptions
+from agentframework.messages import ModelPrice
 from agentframework.permissions import PermissionMode, PermissionRules, parse_mode
 from agentframework.providers.protocol import Provider
 from agentframework.session.background import SessionBackground
@@ -51,6 +52,7 @@ from agentframework.slash import CommandInfo, CommandModule, CommandResult
 from agentframework.tools import Tool
 
 _NOTED = frozenset({ToolStart, ToolEnd, ModelCompleted})  # one look for each delta
+DEFAULT_LOOP_GUARD = LoopGuard()
 
 
 class InteractiveSession(SessionPrompts, SessionReading, SessionPermissions, SessionBackground, EventSource):
@@ -62,8 +64,8 @@ class InteractiveSession(SessionPrompts, SessionReading, SessionPermissions, Ses
     event loop.
 
     ``read_only_commands`` lets shell commands that only read run unasked, also in the mode ``plan``; ``auto_mode``
-    says who judges calls in the mode ``auto``; ``max_turns`` is another name of ``limits.max_iterations``. Raises
-    `ConfigurationError` for options that cannot work.
+    says who judges calls in the mode ``auto``; ``max_turns`` is another name of ``limits.max_iterations``; ``prices``
+    tells by the name of a model what it costs. Raises `ConfigurationError` for options that cannot work.
     """
 
     def __init__(  # noqa: PLR0913 - options are keyword arguments, so that they can be read and completed
@@ -77,6 +79,7 @@ class InteractiveSession(SessionPrompts, SessionReading, SessionPermissions, Ses
         max_output_tokens: int | None = None,
         raw_model_events: bool = False,
         response_format: Any = None,
+        prices: Mapping[str, ModelPrice] | None = None,
         permission_mode: PermissionMode | str = PermissionMode.DEFAULT,
         permissions: PermissionRules | None = None,
         allowed_tools: Sequence[str] = (),
@@ -91,6 +94,7 @@ class InteractiveSession(SessionPrompts, SessionReading, SessionPermissions, Ses
         append_system_prompt: str | None = None,
         limits: Limits | None = None,
         max_turns: int | None = None,
+        loop_guard: LoopGuard | None = DEFAULT_LOOP_GUARD,
         command_modules: Sequence[CommandModule] = (),
         hooks: Mapping[str, Any] | None = None,
         hooks_fail_closed: bool = False,
@@ -103,16 +107,11 @@ class InteractiveSession(SessionPrompts, SessionReading, SessionPermissions, Ses
         self._conversation = Conversation()
         self._assemble(
             AssemblyOptions(
-                session_id=self._session_id,
-                cwd=cwd,
+                session_id=self._session_id, cwd=cwd,
                 model=ModelOptions(
-                    provider=provider,
-                    model=model,
-                    effort=effort,
-                    temperature=temperature,
-                    max_output_tokens=max_output_tokens,
-                    raw_events=raw_model_events,
-                    response_format=response_format,
+                    provider=provider, model=model, effort=effort, temperature=temperature,
+                    max_output_tokens=max_output_tokens, raw_events=raw_model_events,
+                    response_format=response_format, prices=prices or {},
                 ),
                 tools=ToolOptions(
                     default_tools=default_tools,
@@ -131,10 +130,11 @@ class InteractiveSession(SessionPrompts, SessionReading, SessionPermissions, Ses
                 hooks=HookOptions(settings=hooks, fail_closed=hooks_fail_closed),
                 servers=ServerOptions(servers=mcp_servers, mcp=mcp),
                 limits=session_limits(limits, max_turns),
+                loop_guard=loop_guard,
                 system_prompt=system_prompt,
                 append_system_prompt=append_system_prompt,
             )
-        )
+        )  # fmt: skip
         self._wire(command_modules)
 
     def _assemble(self, options: AssemblyOptions) -> None:

@@ -46,6 +46,14 @@ class Timeline:
         shown = message if display == message.text else replace(message, content=_displayed(message, display))
         self._entries.append(HistoryEntry("chat", "user", shown))
 
+    def mark_unsent(self, message_id: str) -> None:
+        """Mark a prompt whose turn the model never took: it stays to be read, and is not sent again."""
+        for place in reversed(range(len(self._entries))):
+            data = self._entries[place].data
+            if isinstance(data, UserMessage) and data.id == message_id:
+                self._entries[place] = replace(self._entries[place], data=replace(data, state="interrupted"))
+                return
+
     def message(self, message: Message) -> None:
         """A reply of the model, or results."""
         self._entries.append(HistoryEntry("chat", message.role, message))

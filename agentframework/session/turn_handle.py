@@ -26,7 +26,8 @@ class _Completed(Awaitable[ExecutionResult]):
 
 
 class TurnHandle:
-    """A submitted prompt. ``await handle.completed`` gives the `ExecutionResult` or raises the turn's error.
+    """A submitted prompt. ``await handle.completed`` gives the `ExecutionResult` or raises the turn's error; so does
+    ``await handle``.
 
     Raises `TurnNotRunError` there if the prompt never ran, and `WouldDeadlockError` when awaited from inside
     a turn that has to end first.
@@ -41,6 +42,9 @@ class TurnHandle:
 
     def __repr__(self) -> str:
         return f"<TurnHandle {self.turn_id} {'settled' if self.settled else 'open'}>"
+
+    def __await__(self) -> Generator[Any, None, ExecutionResult]:
+        return self.completed.__await__()
 
     @property
     def completed(self) -> Awaitable[ExecutionResult]:

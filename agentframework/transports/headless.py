@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 
 from agentframework._base.bounded import printable
 from agentframework._base.event_buffer import EventStream
-from agentframework.errors import ConfigurationError, ErrorCode, InvalidInputError, describe_error
+from agentframework.errors import ConfigurationError, InvalidInputError, LimitExceededError, describe_error
 from agentframework.events import (
     BaseEvent,
     IterationStarted,
@@ -240,7 +240,7 @@ class HeadlessRunner:
 
     async def _failed(self, error: Exception) -> int:
         info = describe_error(error)
-        limit = info.code == ErrorCode.AGENT_LIMIT_EXCEEDED
+        limit = isinstance(error, LimitExceededError)
         self._tell(info.message)
         if self._format != "text":
             subtype = "error_limit" if limit else "error"

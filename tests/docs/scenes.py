@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from pagekit import Scene, Stage
 
-from agentframework import OverloadedError
+from agentframework import ImagePart, OverloadedError, Usage
 from agentframework.testing import call, say
 
 
@@ -143,9 +143,42 @@ def a_title(stage: Stage) -> Iterator[None]:
     yield
 
 
+@contextmanager
+def steered(stage: Stage) -> Iterator[None]:
+    stage.put("notes.txt", "Hello.\n")
+    stage.model.add(say(call("Glob", pattern="*")), "notes.txt")
+    yield
+    assert stage.model.requests[-1].messages[-1].text == "Only the names, please."
+
+
+@contextmanager
+def one_picture(stage: Stage) -> Iterator[None]:
+    data = b"\x89PNG\r\n\x1a\n" + bytes(32)
+    stage.folder.joinpath("cat.png").write_bytes(data)
+    stage.model.add("A cat.")
+    yield
+    assert isinstance(stage.model.requests[-1].messages[0].content[1], ImagePart)
+
+
+@contextmanager
+def a_book(stage: Stage) -> Iterator[None]:
+    stage.model.add('{"title": "Moby-Dick"}', '{"title": "Moby-Dick", "year": 1851}')
+    yield
+    assert "Field required" in stage.model.requests[-1].messages[-1].text
+
+
+@contextmanager
+def two_rounds(stage: Stage) -> Iterator[None]:
+    usage = Usage(input_tokens=1_000, output_tokens=150)
+    for pattern in ("*.md", "*.py"):
+        stage.model.add(say(call("Glob", pattern=pattern), usage=usage))
+    yield
+
+
 SCENES: Mapping[str, Scene] = {
     scene.__name__: scene
     for scene in (
+        a_book,
         a_server,
         a_title,
         counting,
@@ -154,15 +187,18 @@ SCENES: Mapping[str, Scene] = {
         greeting,
         long_work,
         one_file,
+        one_picture,
         out_of_order,
         recording,
         secret,
+        steered,
         summary_is_written,
         tests_and_more,
         three_prompts,
         tool_lists,
         two_files,
         two_questions,
+        two_rounds,
         two_results,
         weather,
     )

@@ -273,7 +273,7 @@ def test_limits_bound_calls_rounds_and_bytes_unless_told_otherwise() -> None:
 
 
 async def test_a_session_bounds_neither_rounds_nor_calls_but_bytes(make_session) -> None:
-    rounds = [say(*[call("look", path=str(number)) for number in range(12)]) for _ in range(12)]
+    rounds = [say(*[call("look", path=f"{line}/{number}") for number in range(12)]) for line in range(12)]
     large = say(call("look", path="x" * 262_144))
     session = make_session(*rounds, large, "done", default_tools=[look])
     assert (await (await session.submit("go")).completed).response == "done"
