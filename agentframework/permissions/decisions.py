@@ -21,9 +21,9 @@ StageName = Literal[
 
 
 _DECIDED_BY: Mapping[StageName, DecidedBy] = {
-    "arguments": "nobody", "deny": "rule", "hook": "hook", "mode": "mode", "safeguard": "nobody", "ask": "rule",
-    "allow": "rule", "grant": "rule", "read-only": "read-only", "classifier": "classifier", "approval": "handler",
-    "prompt": "nobody", "abort": "nobody", "fault": "nobody",
+    "arguments": "nobody", "deny": "rule", "policy": "rule", "hook": "hook", "mode": "mode", "safeguard": "nobody",
+    "ask": "rule", "allow": "rule", "grant": "rule", "read-only": "read-only", "classifier": "classifier",
+    "approval": "handler", "prompt": "nobody", "abort": "nobody", "fault": "nobody",
 }  # fmt: skip
 
 
