@@ -1,7 +1,7 @@
 from typing import Any
 
 import pytest
-from sessionkit import look
+from sessionkit import look, results
 
 from agentframework import Limits, LoopGuard, ModelPrice
 from agentframework.errors import (
@@ -64,7 +64,7 @@ async def test_whole_calls_before_a_cut_run_and_the_cut_one_is_told_of_the_limit
     asked: list[Any] = []
     session.on("permission_request", asked.append)
     await session.submit("go")
-    ran, failed = provider.requests[1].messages[-1].content
+    ran, failed = results(session)
     assert (ran.content, failed.is_error, asked) == ("seen a", True, [])
     assert problem in failed.content
     assert "[TOOL_ARGUMENTS_INVALID]" in failed.content
