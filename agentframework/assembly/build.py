@@ -35,6 +35,8 @@ from agentframework.providers.protocol import ModelRequest, Provider
 from agentframework.sandbox import LocalSandbox
 from agentframework.tools import ToolCatalog
 
+_NO_PRICES: Mapping[str, ModelPrice] = {}
+
 
 @dataclass(slots=True)
 class ModelSettings:
@@ -151,7 +153,7 @@ def _prices(options: AssemblyOptions, settings: ModelSettings) -> Mapping[str, M
     Raises `ConfigurationError` if the cost is limited and nothing is known of what the model costs.
     """
     given, resolve = options.model.prices, settings.provider.resolve_model
-    prices = {resolve(name): price for name, price in given.items()} | dict(given)
+    prices = {**{resolve(name): price for name, price in given.items()}, **given} if given else _NO_PRICES
     check_price(options.limits, settings.model in prices)
     return prices
 

@@ -9,7 +9,6 @@ import asyncio
 import hashlib
 import json
 import re
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, cast
@@ -75,7 +74,7 @@ class Classifier:
     def __init__(self, port: ClassifierPort, *, deadline_s: float = DEADLINE_S) -> None:
         self._port = port
         self._deadline_s = deadline_s
-        self._known: OrderedDict[str, Verdict] = OrderedDict()
+        self._known: dict[str, Verdict] = {}
         self._busy: dict[str, asyncio.Lock] = {}
         self._denials = 0
         self._request = ""
@@ -108,7 +107,7 @@ class Classifier:
             return Verdict("ask", "the classifier's answer was no verdict")
         self._known[key] = verdict
         if len(self._known) > _MOST_CACHED:
-            self._known.popitem(last=False)
+            del self._known[next(iter(self._known))]
         return verdict
 
     def count(self, verdict: Verdict, request: str) -> int:

@@ -25,15 +25,15 @@ class Steering:
         self._sink = sink
         self._hooks = hooks
         self._say = say
-        self._waiting: list[Prompt] = []
-        self._applied: list[TurnHandle] = []
+        self._waiting: tuple[Prompt, ...] = ()
+        self._applied: tuple[TurnHandle, ...] = ()
 
     def offer(self, prompt: Prompt) -> None:
         """Let ``prompt`` wait for the next boundary; dropped if too many wait."""
         if len(self._waiting) >= QUEUE_CAPACITY:
             self._drop(prompt, TurnNotRunError(prompt.handle.turn_id, "dropped"))
         else:
-            self._waiting.append(prompt)
+            self._waiting = (*self._waiting, prompt)
 
     async def join(self, turn: Turn) -> None:
         """Put what waits into ``turn``, in the order it came. Raises `AbortedError`."""
@@ -47,12 +47,12 @@ class Steering:
                 blocked = error
             if not self._waiting or self._waiting[0] is not prompt:
                 continue  # withdrawn while hooks thought about it
-            del self._waiting[0]
+            self._waiting = self._waiting[1:]
             if blocked is not None:
                 self._sink.emit(ErrorEvent, blocked.info)
                 self._drop(prompt, blocked)
                 continue
-            self._applied.append(prompt.handle)
+            self._applied = (*self._applied, prompt.handle)
             self._say(prompt, message)
             turn.request = f"{turn.request}\n{prompt.message.text}"
             self._sink.emit(UserMessageEvent, prompt.display)
@@ -60,18 +60,18 @@ class Steering:
 
     def clear(self) -> None:
         """Reject what waits as cancelled."""
-        waiting, self._waiting = self._waiting, []
+        waiting, self._waiting = self._waiting, ()
         for prompt in waiting:
             self._drop(prompt, TurnNotRunError(prompt.handle.turn_id, "cancelled"))
 
     def take_applied(self) -> Sequence[TurnHandle]:
         """The handles that settle with the turn that ends."""
-        applied, self._applied = self._applied, []
+        applied, self._applied = self._applied, ()
         return applied
 
     def requeue(self, queue: PromptQueue) -> None:
         """The turn has ended: what still waits becomes turns of its own, ahead of the queue."""
-        waiting, self._waiting = self._waiting, []
+        waiting, self._waiting = self._waiting, ()
         dropped = queue.put_first(waiting) if waiting else ()
         for prompt in waiting:
             self.acknowledge(prompt, "dropped" if prompt in dropped else "queued")
