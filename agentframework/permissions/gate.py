@@ -55,6 +55,7 @@ class PermissionGate:
 
     __slots__ = (
         "_classifier",
+        "_governed",
         "_grants",
         "_judge",
         "_mode",
