@@ -112,7 +112,7 @@ def make_shell_tool(
         if tasks is not None and arguments.get("run_in_background"):
             directory, note = _directory(context)
             # The blank in front: a command that begins with a dash is no option of the shell.
-            program = Command([_shell(), "-c", f" {command}"], directory, shells.environment)
+            program = Command([_shell(), "-c", f" {command}"], directory, shells.environment, keep_together=True)
             label = str(arguments.get("description") or command)
             return start_in_background(tasks, program, label, command, timeout, note)
         return await _run_command(command, time_limit_ms(timeout, default_timeout_ms), shells, context)
@@ -150,7 +150,8 @@ async def _run_command(command: str, timeout_ms: int, shells: ShellState, contex
     directory, note = _directory(context)
     output = ShellOutput(context.progress)
     with _directory_report() as (report, reader):
-        program = Command(shell_arguments(_shell(), command, report), directory, shells.environment, pass_fds=(report,))
+        arguments = shell_arguments(_shell(), command, report)
+        program = Command(arguments, directory, shells.environment, pass_fds=(report,), keep_together=True)
         try:
             ended = await run_program(program, timeout_ms / 1000, output.add)
         except OSError as error:

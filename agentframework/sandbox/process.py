@@ -3,8 +3,8 @@
 Above are the tools and hooks that run programs, below only asyncio. The program leads a session and process group of
 its own, without a controlling terminal; what it may read is given beforehand. When it is over (by itself, by its
 timeout, because the caller was cancelled) the whole group is ended, not only the leader: its children may run on and
-hold the pipes. What left the group with ``setsid`` is out of reach of a signal; the pipes are then given up after a
-short wait.
+hold the pipes. What left the group with ``setsid`` is found by a mark in its environment, if the program was given
+one (Linux); else the pipes are given up after a short wait. A watchdog ends it all if this process is killed.
 
 Sources: POSIX ``kill`` (negative pid), ``setsid``; Linux ``proc_pid_stat(5)``.
 """
@@ -16,6 +16,10 @@ import signal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
+
+from agentframework._base.ids import short_id
+from agentframework.sandbox.strays import strays
+from agentframework.sandbox.watchdog import MARK, Watchdog
 
 TERMINATE_GRACE_S = 2.0
 # Shorter than what the turn loop grants a cancelled tool, so that the group is gone when the call is.
@@ -34,7 +38,8 @@ OnOutput = Callable[[bool, bytes], None]
 class Command:
     """What to start. ``pass_fds`` stay open in the program; ``stdin`` is all it can read, None is an empty input.
 
-    ``grace_s``: what it is given to end by itself when its time is over.
+    ``grace_s``: what it is given to end by itself when its time is over. ``keep_together``: what leaves the group is
+    looked for and ended too.
     """
 
     argv: Sequence[str]
@@ -43,6 +48,7 @@ class Command:
     pass_fds: tuple[int, ...] = ()
     stdin: bytes | None = None
     grace_s: float = TERMINATE_GRACE_S
+    keep_together: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +95,7 @@ class _Run(asyncio.SubprocessProtocol):
         self._timeout_s = timeout_s
         self._on_output = on_output
         self._group: int | None = None
+        self._mark = short_id("run") if command.keep_together else ""
         self._stopped = False
         self._exited = False
         self._over = asyncio.Event()  # one of the two
@@ -117,14 +124,20 @@ class _Run(asyncio.SubprocessProtocol):
         self._over.set()
 
     def kill(self) -> None:
-        """SIGKILL to the group, now."""
+        """SIGKILL to everything, now."""
         self._signal(signal.SIGKILL)
+        _send(self._strays(), signal.SIGKILL)
 
     async def main(self) -> Ended:
         with _Input(self._command.stdin) as given:
-            transport = await self._start(given.reader)
-            self._group = transport.get_pid()
-            return await self._watch(transport, given)
+            watchdog = Watchdog(self._mark)
+            try:
+                transport = await self._start(given.reader)
+                self._group = transport.get_pid()
+                watchdog.watch(self._group)
+                return await self._watch(transport, given)
+            finally:
+                watchdog.dismiss()
 
     async def _start(self, stdin: int) -> asyncio.SubprocessTransport:
         transport, _ = await asyncio.get_running_loop().subprocess_exec(
@@ -135,7 +148,7 @@ class _Run(asyncio.SubprocessProtocol):
             stderr=asyncio.subprocess.PIPE,
             start_new_session=True,
             cwd=self._command.cwd,
-            env=dict(self._command.environment),
+            env={**self._command.environment, **({MARK: self._mark} if self._mark else {})},
             pass_fds=self._command.pass_fds,
         )
         return transport
@@ -146,6 +159,8 @@ class _Run(asyncio.SubprocessProtocol):
             await _happens(self._over, self._timeout_s)
             timed_out = not self._exited and not self._stopped
             leftover = await (self._settle() if self._exited else self._put_down())
+            if self._strays():
+                leftover = await self._end_strays()
             return Ended(transport.get_returncode(), timed_out, leftover)
         finally:
             if self._alive():
@@ -172,6 +187,24 @@ class _Run(asyncio.SubprocessProtocol):
             await self._group_gone(KILL_WAIT_S)
         return "ended" if await self._all_gone(DRAIN_S) else "beyond reach"
 
+    def _strays(self) -> list[int]:
+        return strays(self._mark, self._group) if self._mark and self._group is not None else []
+
+    async def _end_strays(self) -> Leftover:
+        """What left the group; a program that was stopped has had its time, so has what it left."""
+        now = asyncio.get_running_loop().time
+        grace_s = 0.0 if self._stopped else LEFTOVER_GRACE_S
+        for number, wait_s in ((signal.SIGTERM, grace_s), (signal.SIGKILL, KILL_WAIT_S)):
+            deadline = now() + wait_s
+            _send(self._strays(), number)
+            while (left := self._strays()) and now() < deadline:
+                if number == signal.SIGKILL:
+                    _send(left, number)  # they may have had children meanwhile
+                await asyncio.sleep(_POLL_S)
+            if not left:
+                break
+        return "ended" if not self._strays() and await _happens(self._quiet, DRAIN_S) else "beyond reach"
+
     async def _all_gone(self, within_s: float) -> bool:
         """Whether nobody is left in the group and nobody holds a pipe."""
         now = asyncio.get_running_loop().time
@@ -191,11 +224,16 @@ class _Run(asyncio.SubprocessProtocol):
         return not self._exited or (self._group is not None and group_alive(self._group))
 
     def _signal(self, number: signal.Signals) -> None:
-        if self._group is None:
-            return
+        if self._group is not None:
+            _send([-self._group], number)
+
+
+def _send(targets: Sequence[int], number: signal.Signals) -> None:
+    """A signal to processes, and to groups by their negative number."""
+    for target in targets:
         # Nobody is left, or only processes of another user.
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._group, number)
+            os.kill(target, number)
 
 
 class _Input:
