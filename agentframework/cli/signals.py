@@ -5,6 +5,7 @@ order; a second SIGINT within three seconds, or five seconds that were not enoug
 parent had ignored (``nohup``, a job in the background) stays ignored. Above: print mode.
 """
 
+import atexit
 import os
 import signal
 import threading
@@ -43,6 +44,12 @@ class Signals:
         """From now on a signal is noted. Call from the main thread."""
         for number in self._numbers:
             signal.signal(number, self._early)
+        # Before its modules go the interpreter gives up handlers, and a signal would end it with a code of its own.
+        atexit.register(self._ignore)
+
+    def _ignore(self) -> None:
+        for number in self._numbers:
+            signal.signal(number, signal.SIG_IGN)
 
     def _early(self, number: int, _frame: FrameType | None) -> None:
         impatient = self.exit_code != 0
@@ -78,9 +85,12 @@ class Signals:
             yield
         finally:
             self._stop = None
+            # Blocked meanwhile: between the two lines stands Python's own handler.
+            blocked = signal.pthread_sigmask(signal.SIG_BLOCK, self._numbers)
             for number in self._numbers:
                 loop.remove_signal_handler(number)
                 signal.signal(number, self._late)
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
     def _received(self, number: signal.Signals) -> None:
         now = time.monotonic()

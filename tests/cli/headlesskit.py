@@ -33,6 +33,12 @@ class Exchanges(Recording):
         self.answer("Running. ", call).answer("Done.")
         return self
 
+    def runs_stubborn(self, folder: Path, script: str) -> "Exchanges":
+        """The same, but heedless of SIGTERM before it is there to be seen."""
+        (folder / "stubborn.sh").write_text(f"trap '' TERM\necho $$ > pid.new\nmv pid.new pid\n{script}\n")
+        self.answer("Running. ", ("Bash", {"command": "bash stubborn.sh"})).answer("Done.")
+        return self
+
 
 @dataclass(frozen=True)
 class Finished:
@@ -153,6 +159,13 @@ async def appears(path: Path, process: asyncio.subprocess.Process) -> str:
             assert process.returncode is None, (await finish(process)).err
             await asyncio.sleep(0.01)
     return path.read_text()
+
+
+async def goes(pid: int) -> None:
+    """The end of a process that is nobody's here, such as one that a watchdog ends."""
+    async with asyncio.timeout(WAIT_S):
+        while alive(pid):  # noqa: ASYNC110 - nothing could set an event
+            await asyncio.sleep(0.01)
 
 
 async def comes_to(pid: int, *, state: str = "", handles: signal.Signals | None = None) -> None:

@@ -3,7 +3,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from headlesskit import WAIT_S, Command, Exchanges, alive, comes_to, finish, of, records, until
+from headlesskit import WAIT_S, Command, Exchanges, alive, comes_to, finish, goes, of, records, until
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc to look at processes")
 
@@ -37,7 +37,7 @@ async def test_a_signal_ends_the_turn_in_order(
 async def test_a_second_interrupt_ends_everything_at_once_still_with_the_final_record(
     replayed: Command, exchanges: Exchanges
 ) -> None:
-    exchanges.runs("trap '' TERM; while :; do sleep 1; done")
+    exchanges.runs_stubborn(replayed.cwd, "while :; do sleep 1; done")
     process = await replayed.start("-p", "go", "--allowed-tools", "Bash", *STREAM)
     tool = await replayed.tool_pid(process)
     assert process.stdout is not None
@@ -49,18 +49,18 @@ async def test_a_second_interrupt_ends_everything_at_once_still_with_the_final_r
         await process.wait()
     assert process.returncode == 130
     assert records(rest.result().decode())[-1]["subtype"] == "interrupted"
-    assert not alive(tool)
+    await goes(tool)
 
 
 async def test_a_tool_that_nothing_ends_cannot_hold_up_the_end(replayed: Command, exchanges: Exchanges) -> None:
-    # What left the tool's process group keeps its pipes open; the five seconds of an orderly end are not used up.
-    exchanges.runs("trap '' TERM; setsid sleep 5 & sleep 90")
+    # Neither it nor what has left its group heeds SIGTERM; the five seconds of an orderly end are not used up.
+    exchanges.runs_stubborn(replayed.cwd, "setsid sleep 60 & sleep 90")
     process = await replayed.start("-p", "go", "--allowed-tools", "Bash", *STREAM)
     tool = await replayed.tool_pid(process)
     process.send_signal(signal.SIGTERM)
     done = await finish(process)
     assert (done.code, done.last["subtype"]) == (143, "interrupted")
-    assert not alive(tool)
+    await goes(tool)
     assert done.is_quiet()
 
 
@@ -119,6 +119,26 @@ async def test_a_signal_while_the_program_gets_ready_is_not_lost(
     assert (stream.code, text.code) == (143, 143)
     assert [stream.last["type"], stream.last["subtype"]] == ["result", "interrupted"]
     assert (stream.err, text.out, text.err) == ("", "", "agentframework: interrupted\n")
+
+
+async def test_a_signal_to_the_interpreter_in_its_last_moments_does_not_change_the_exit_code(
+    replayed: Command, exchanges: Exchanges, tmp_path: Path
+) -> None:
+    # When its modules go, Python has given up all handlers of signals.
+    (tmp_path / "last").mkdir()
+    (tmp_path / "last" / "sitecustomize.py").write_text(
+        "import os, signal\n"
+        "class Last:\n"
+        "    def __del__(self, kill=os.kill, pid=os.getpid(), numbers=(signal.SIGINT, signal.SIGTERM)):\n"
+        "        for number in numbers:\n"
+        "            kill(pid, number)\n"
+        "        os.write(2, b'last words')\n"
+        "last = Last()\n"
+    )
+    replayed.environment["PYTHONPATH"] = str(tmp_path / "last")
+    exchanges.answer("Hello")
+    done = await replayed("-p", "hi")
+    assert (done.code, done.out, done.err) == (0, "Hello\n", "last words")
 
 
 async def test_what_the_parent_ignores_stays_ignored(replayed: Command, exchanges: Exchanges) -> None:
