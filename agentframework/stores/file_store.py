@@ -58,11 +58,8 @@ class _Open:
             case "turn":
                 self.turns += record["phase"] == "start"
                 self.state = self.state.patched({})
-            case "entry":
-                entry = record["entry"]
-                sent = record.get("sent", entry["data"] if entry["category"] == "chat" else None)
-                if sent is not None and entry["type"] != "system":
-                    self.message_ids.append(sent["id"])
+            case "message":
+                self.message_ids.append(record["message"]["id"])
             case "leave":
                 gone = set(record["message_ids"])
                 self.message_ids = [name for name in self.message_ids if name not in gone]

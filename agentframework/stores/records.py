@@ -2,11 +2,11 @@
 
 ========== ==================================================================================================
 ``session``  the first record: ``session_id``, ``cwd``, ``created_at``, ``format``
-``entry``    an entry of the timeline; a chat entry is also a message of the conversation, unless ``sent`` says
-             what the model saw in its place (null: nothing)
+``message``  a message of the conversation that goes to the model
+``entry``    an entry of the timeline; ``ref`` in place of ``data`` names a message recorded before
 ``state``    fields of the state that changed (``status``, ``name``, ``tags``, …)
 ``keep``     a value that an ability keeps under ``key`` (a plan, a goal); the last one counts
-``leave``    ``message_ids`` that are not sent again, though the history shows them
+``leave``    ``message_ids`` that are not sent again, though the timeline shows them
 ``boundary`` a new beginning: ``reason``, the ``messages`` to go on with, and the state and kept values so far
 ``turn``     ``turn_id`` and ``phase`` (``start``, ``end``)
 ========== ==================================================================================================
@@ -15,16 +15,16 @@ Other kinds are left alone: a newer version wrote them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from agentframework.errors import InvalidInputError
-from agentframework.messages import HistoryEntry, Message, SystemNote
+from agentframework.messages import HistoryEntry, Message, UserMessage
 from agentframework.messages.codec import entry_from_json, message_from_json, to_json
 from agentframework.stores.port import CHANGEABLE, SessionState
 
-SESSION, ENTRY, STATE, KEEP, LEAVE, BOUNDARY, TURN = (
-    "session", "entry", "state", "keep", "leave", "boundary", "turn",
+SESSION, MESSAGE, ENTRY, STATE, KEEP, LEAVE, BOUNDARY, TURN = (
+    "session", "message", "entry", "state", "keep", "leave", "boundary", "turn",
 )  # fmt: skip
 FORMAT = 1
 
@@ -41,15 +41,17 @@ def state_fields(state: SessionState) -> dict[str, Any]:
     return {name: to_json(getattr(state, name)) for name in _STATE_FIELDS}
 
 
-def entry_record(entry: HistoryEntry, turn_id: str | None = None, **sent: Message | None) -> dict[str, Any]:
-    """An entry; pass ``sent=…`` if the model sees another message than ``entry.data``, or None for none."""
-    extra = {name: None if message is None else to_json(message) for name, message in sent.items()}
-    return {"kind": ENTRY, "turn_id": turn_id, "entry": to_json(entry), **extra}
-
-
 def message_record(message: Message, turn_id: str | None = None) -> dict[str, Any]:
-    """A message as an entry of the timeline."""
-    return entry_record(HistoryEntry("chat", message.role, message, timestamp=message.timestamp), turn_id)
+    """A message of the conversation."""
+    return {"kind": MESSAGE, "turn_id": turn_id, "message": to_json(message)}
+
+
+def entry_record(entry: HistoryEntry, turn_id: str | None = None, *, ref: str | None = None) -> dict[str, Any]:
+    """An entry of the timeline; pass the id of its message as ``ref`` if that was recorded just before."""
+    shown: dict[str, Any] = to_json(entry if ref is None else replace(entry, data={}))
+    if ref is not None:
+        shown["data"] = {"ref": ref}
+    return {"kind": ENTRY, "turn_id": turn_id, "entry": shown}
 
 
 def state_record(patch: Mapping[str, Any]) -> dict[str, Any]:
@@ -90,7 +92,8 @@ class Restored:
     """What the records of a session amount to.
 
     ``messages`` are those to go on with, as they were recorded: they may end in calls without results. ``entries``
-    is the timeline since the last boundary that was read.
+    is the timeline since the last boundary that was read; ``open_turn`` the turn that never ended, and
+    ``interrupted`` whether the last one was cut short.
     """
 
     state: SessionState
@@ -100,17 +103,25 @@ class Restored:
     turns: int = 0
     open_turn: str | None = None
     problems: list[str] = field(default_factory=list[str])
+    interrupted: bool = False
+    _last: Message | None = None
+
+    def fold(self, record: Mapping[str, Any]) -> None:
+        """Take ``record`` into account; one of a kind that nobody knows changes nothing.
+
+        Raises `InvalidInputError`, ``KeyError``, ``TypeError`` or ``ValueError`` for a malformed one.
+        """
+        fold = _FOLDS.get(str(record.get("kind")))
+        if fold is not None:
+            fold(self, record)
 
 
 def restore(session_id: str, records: Iterable[Mapping[str, Any]]) -> Restored:
     """Fold ``records``. What is malformed is named in ``problems`` and costs itself only."""
     restored = Restored(SessionState(session_id))
     for number, record in enumerate(records, 1):
-        fold = _FOLDS.get(str(record.get("kind")))
-        if fold is None:
-            continue
         try:
-            fold(restored, record)
+            restored.fold(record)
         except (InvalidInputError, KeyError, TypeError, ValueError) as error:
             restored.problems.append(f"record {number} ({record.get('kind')}) is not understood: {error}")
     return restored
@@ -127,14 +138,22 @@ def _patch(restored: Restored, patch: Mapping[str, Any]) -> None:
     restored.state = restored.state.patched({"updated_at": restored.state.updated_at, **known})
 
 
+def _message(restored: Restored, record: Mapping[str, Any]) -> None:
+    restored._last = message_from_json(record["message"])
+    restored.messages.append(restored._last)
+
+
 def _entry(restored: Restored, record: Mapping[str, Any]) -> None:
-    entry = entry_from_json(record["entry"])
-    restored.entries.append(entry)
-    if "sent" in record:
-        if record["sent"] is not None:
-            restored.messages.append(message_from_json(record["sent"]))
-    elif not isinstance(entry.data, dict | SystemNote):
-        restored.messages.append(entry.data)
+    shown = record["entry"]
+    ref = shown["data"].get("ref") if shown["category"] == "chat" else None
+    if ref is None:
+        restored.entries.append(entry_from_json(shown))
+        return
+    last = restored._last
+    if last is None or last.id != ref:
+        raise ValueError(f"its message {ref} was not recorded before it")
+    entry = entry_from_json({**shown, "category": "event", "data": {}})
+    restored.entries.append(replace(entry, category="chat", data=last))
 
 
 def _state(restored: Restored, record: Mapping[str, Any]) -> None:
@@ -148,6 +167,14 @@ def _keep(restored: Restored, record: Mapping[str, Any]) -> None:
 def _leave(restored: Restored, record: Mapping[str, Any]) -> None:
     gone = set(record["message_ids"])
     restored.messages = [message for message in restored.messages if message.id not in gone]
+    restored.entries = [_left(entry, gone) for entry in restored.entries]
+
+
+def _left(entry: HistoryEntry, gone: set[str]) -> HistoryEntry:
+    data = entry.data
+    if isinstance(data, UserMessage) and data.id in gone:
+        return replace(entry, data=replace(data, state="interrupted"))
+    return entry
 
 
 def _boundary(restored: Restored, record: Mapping[str, Any]) -> None:
@@ -162,6 +189,16 @@ def _turn(restored: Restored, record: Mapping[str, Any]) -> None:
     started = record["phase"] == "start"
     restored.turns += started
     restored.open_turn = record["turn_id"] if started else None
+    restored.interrupted = started or record.get("status") == "interrupted"
 
 
-_FOLDS = {SESSION: _session, ENTRY: _entry, STATE: _state, KEEP: _keep, LEAVE: _leave, BOUNDARY: _boundary, TURN: _turn}
+_FOLDS = {
+    SESSION: _session,
+    MESSAGE: _message,
+    ENTRY: _entry,
+    STATE: _state,
+    KEEP: _keep,
+    LEAVE: _leave,
+    BOUNDARY: _boundary,
+    TURN: _turn,
+}

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 from agentframework._base.bounded import head_and_tail
 from agentframework.stores.port import SessionState, SessionSummary
-from agentframework.stores.records import ENTRY
+from agentframework.stores.records import MESSAGE
 
 _TITLE = 80
 
@@ -30,18 +30,18 @@ def summary_of(state: SessionState, *, title: str, turns: int, size: int) -> Ses
 def title_of(records: Iterable[Mapping[str, Any]]) -> str:
     """The first prompt among ``records``, as one short line."""
     for record in records:
-        entry = record.get("entry")
-        if record.get("kind") != ENTRY or not isinstance(entry, dict):
+        shown = record.get("message") if record.get("kind") == MESSAGE else _data_of(record.get("entry"))
+        if not isinstance(shown, dict) or shown.get("role") != "user":
             continue
-        fields = cast("dict[str, Any]", entry)
-        data = fields.get("data")
-        if fields.get("type") != "user" or not isinstance(data, dict):
-            continue
-        parts = cast("list[Any]", cast("dict[str, Any]", data).get("content", []))
+        parts = cast("list[Any]", cast("dict[str, Any]", shown).get("content", []))
         texts = [part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str)]
         if texts:
             return head_and_tail(" ".join(" ".join(texts).split()), _TITLE, 10)
     return ""
+
+
+def _data_of(entry: Any) -> Any:
+    return cast("dict[str, Any]", entry).get("data") if isinstance(entry, dict) else None
 
 
 def page(
