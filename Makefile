@@ -3,7 +3,7 @@ export PYTHON
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test conformance fuzz lint check bench bench-peers lock clean
+.PHONY: help setup demo test conformance crash-test fuzz lint check bench bench-peers lock clean
 
 help: ## Say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,6 +23,9 @@ fuzz: setup ## Hostile command lines for a minute, and new generated ones agains
 
 conformance: setup ## The provider checks on a llama.cpp server with a small model, over three APIs (two minutes)
 	@.venv/bin/python -m pytest -m "live or not live" tests/providers/test_conformance_llama.py $(PYTEST_ARGS)
+
+crash-test: setup ## Kill sessions at 300 moments and go on with them (the tests do it at 12)
+	@AF_CRASH_ROUNDS=300 .venv/bin/python -m pytest tests/session/test_crashes.py
 
 lint: setup ## Style, layers and types
 	.venv/bin/ruff check

@@ -6,6 +6,7 @@ Sizes are kept as running sums, so that asking how full the window is costs noth
 """
 
 from collections.abc import Iterable, Sequence
+from typing import Protocol
 
 from agentframework.context import estimate_message_bytes
 from agentframework.context.estimate import BYTES_PER_TOKEN
@@ -18,19 +19,41 @@ from agentframework.messages import (
 )
 
 
+class Recorder(Protocol):
+    """Is told of every change of a conversation, after it."""
+
+    def appended(self, message: Message) -> None:
+        """``message`` is the last one now."""
+        ...
+
+    def withdrawn(self, message_ids: Sequence[str]) -> None:
+        """These messages are gone."""
+        ...
+
+    def restarted(self, reason: str, messages: Sequence[Message]) -> None:
+        """These messages are all there is."""
+        ...
+
+
 class Conversation:
     """Messages in order. Append-only but for `clear` and `withdraw`."""
 
-    __slots__ = ("_bytes", "_messages", "_open", "_report_is_current", "_reported_tokens")
+    __slots__ = ("_bytes", "_messages", "_open", "_recorder", "_report_is_current", "_reported_tokens")
 
-    def __init__(self, messages: Iterable[Message] = ()) -> None:
+    def __init__(self, messages: Iterable[Message] = (), recorder: Recorder | None = None) -> None:
         self._messages: list[Message] = []
         self._open: tuple[ToolCall, ...] = ()
         self._bytes = 0
         self._reported_tokens = 0
         self._report_is_current = False
+        self._recorder: Recorder | None = None
+        self.load(messages)
+        self._recorder = recorder
+
+    def load(self, messages: Iterable[Message]) -> None:
+        """Go on from ``messages``, which have been recorded. Raises ``ValueError`` as `append` does."""
         for message in messages:
-            self.append(message)
+            self._add(message)
 
     @property
     def messages(self) -> Sequence[Message]:
@@ -44,6 +67,11 @@ class Conversation:
 
     def append(self, message: Message) -> None:
         """Add a message. Raises ``ValueError`` if it would break the pairing of calls and results."""
+        self._add(message)
+        if self._recorder is not None:
+            self._recorder.appended(message)
+
+    def _add(self, message: Message) -> None:
         if isinstance(message, ToolMessage):
             answered = [part.tool_use_id for part in message.content]
             if not self._open or answered != [call.id for call in self._open]:
@@ -62,6 +90,11 @@ class Conversation:
 
     def clear(self) -> None:
         """Forget everything."""
+        self._reset()
+        if self._recorder is not None:
+            self._recorder.restarted("clear", ())
+
+    def _reset(self) -> None:
         self._messages.clear()
         self._open = ()
         self._bytes = 0
@@ -73,11 +106,12 @@ class Conversation:
         found = next((n for n in reversed(range(len(self._messages))) if self._messages[n].id == message_id), None)
         if found is None:
             return 0
-        kept, withdrawn = self._messages[:found], len(self._messages) - found
-        self.clear()
-        for message in kept:
-            self.append(message)
-        return withdrawn
+        kept, withdrawn = self._messages[:found], self._messages[found:]
+        self._reset()
+        self.load(kept)
+        if self._recorder is not None:
+            self._recorder.withdrawn([message.id for message in withdrawn])
+        return len(withdrawn)
 
     def context_state(self, window: int) -> ContextState:
         """How full a window of ``window`` tokens is.

@@ -7,6 +7,7 @@ record; the conversation goes on without it.
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -14,7 +15,13 @@ from agentframework._base.clock import now
 from agentframework._base.owner import TaskOwner
 from agentframework.errors import ConfigurationError
 from agentframework.messages import HistoryEntry, Message
-from agentframework.stores.port import JournalStore, Record, SessionState, create_initial_session_state
+from agentframework.stores.port import (
+    JournalStore,
+    Record,
+    SessionState,
+    SessionStatus,
+    create_initial_session_state,
+)
 from agentframework.stores.records import (
     Restored,
     boundary_record,
@@ -39,19 +46,44 @@ class StoreOptions:
     name: str | None = None
     resume: str | None = None
     fork: bool = False
-    other_cwd: bool = False
 
 
-class Persistence(Protocol):
-    """What the rest of a session tells its journal."""
+class TurnJournal(Protocol):
+    """What is told of turns."""
 
-    def appended(self, message: Message) -> None: ...
+    def turn_started(self, turn_id: str) -> None:
+        """A turn begins."""
+        ...
 
-    def withdrawn(self, message_ids: Sequence[str]) -> None: ...
+    async def turn_ended(self, status: SessionStatus) -> None:
+        """Return when all of the turn is as safe as it gets."""
+        ...
 
-    def restarted(self, reason: str, messages: Sequence[Message]) -> None: ...
 
-    def entered(self, entry: HistoryEntry) -> None: ...
+class NoJournal:
+    """Of a session that is stored nowhere."""
+
+    __slots__ = ()
+
+    def opening(self) -> AbstractAsyncContextManager[Any]:
+        """Nothing that could be in the way of another beginning."""
+        return nullcontext()
+
+    async def open(self) -> Restored | None:
+        """There is nothing to resume."""
+        return None
+
+    async def close(self) -> None:
+        """Nothing to write."""
+
+    def turn_started(self, turn_id: str) -> None:
+        """Nothing to write."""
+
+    async def turn_ended(self, status: SessionStatus) -> None:
+        """Nothing to wait for."""
+
+
+NOT_STORED = NoJournal()
 
 
 class SessionJournal:
@@ -72,6 +104,11 @@ class SessionJournal:
         self._stored = False
         self._failed = False
         self._last_message: str | None = None
+        self._opening = asyncio.Lock()
+
+    def opening(self) -> AbstractAsyncContextManager[Any]:
+        """Held while the session begins, which takes time and may be asked for from several sides."""
+        return self._opening
 
     # --- beginning and end -------------------------------------------------------------------------------
 
@@ -94,7 +131,8 @@ class SessionJournal:
             raise
         name = self.state.name
         self.state, self.kept, self._stored = restored.state, dict(restored.kept), True
-        self._patch(status="running", **({"name": name} if name else {}))
+        if name:
+            self._patch(name=name)
         return restored
 
     async def _restored(self, session_id: str) -> Restored:
@@ -115,18 +153,15 @@ class SessionJournal:
         return restored
 
     def _check_cwd(self, stored: SessionState) -> None:
-        if stored.cwd in (None, self.state.cwd) or self._options.other_cwd:
+        if stored.cwd in (None, self.state.cwd):
             return
         raise ConfigurationError(
-            f"session {stored.session_id} belongs to {stored.cwd}, not to {self.state.cwd}; resume it there, fork it, "
-            "or say that it may move",
+            f"session {stored.session_id} belongs to {stored.cwd}, not {self.state.cwd}; resume it there, or fork it",
             details={"field": "resume_session_id", "cwd": stored.cwd},
         )
 
-    async def close(self, status: str) -> None:
+    async def close(self) -> None:
         """Everything on disk, the lock given up."""
-        if self._stored:
-            self._patch(status=status)
         await self.settle()
         if self._stored:
             await self._guarded(self._store.release(self.state.session_id))
@@ -168,11 +203,12 @@ class SessionJournal:
         self.turn_id = turn_id
         self._record(turn_record(turn_id, "start"))
 
-    async def turn_ended(self, status: str) -> None:
+    async def turn_ended(self, status: SessionStatus) -> None:
         """Return when all of the turn is on disk, or the store's failure has been reported."""
         if self.turn_id is not None:
             self._record(turn_record(self.turn_id, "end", status=status))
             self.turn_id = None
+            self.state = self.state.patched({"status": status})
         await self.settle()
         if self._stored:
             await self._guarded(self._store.sync(self.state.session_id))
@@ -203,6 +239,7 @@ class SessionJournal:
             self._stored = True
         await self._store.append(self.state.session_id, records)
         del self._pending[: len(records)]
+        self._failed = False
 
     async def _guarded(self, work: Any) -> bool:
         try:
@@ -212,7 +249,6 @@ class SessionJournal:
                 self._failed = True
                 self._warn(f"the session cannot be stored: {type(error).__name__}: {error}", "store")
             return False
-        self._failed = False
         return True
 
     async def settle(self) -> None:

@@ -35,6 +35,7 @@ from agentframework.events import (
 from agentframework.events.sink import EventSink
 from agentframework.loop import Conversation, ConversationHooks, Turn
 from agentframework.messages import ExecutionResult, Message, TextPart, UserMessage
+from agentframework.session.persistence import TurnJournal
 from agentframework.session.queue import Prompt, PromptQueue
 from agentframework.session.steering import Steering
 from agentframework.session.timeline import Timeline
@@ -56,6 +57,7 @@ class TurnRunner:
         "_conversation",
         "_ensure_started",
         "_hooks",
+        "_journal",
         "_loop",
         "_note",
         "_owner",
@@ -78,6 +80,7 @@ class TurnRunner:
         owner: TaskOwner,
         hooks: ConversationHooks,
         ensure_started: Callable[[], Awaitable[None]],
+        journal: TurnJournal,
     ) -> None:
         self._parts = parts
         self._sink = sink
@@ -86,6 +89,7 @@ class TurnRunner:
         self._owner = owner
         self._hooks = hooks
         self._ensure_started = ensure_started
+        self._journal = journal
         self._queue = PromptQueue()
         self._prompt: Prompt | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -188,21 +192,25 @@ class TurnRunner:
     async def _course(self, prompt: Prompt, turn: Turn) -> Settle:
         try:
             await self._ensure_started()
+            self._journal.turn_started(turn.turn_id)
             await self._open(prompt, turn)
             await self._parts.servers.ready(turn.abort)
             outcome = await self._parts.loop(self._conversation, turn)
         except AbortedError:
-            return self._interrupted(turn)
+            result = self._interrupted(turn)
+            await self._journal.turn_ended("interrupted")
+            return self._tell_of_interruption(turn, result)
         except asyncio.CancelledError:
             # Cancelled by the owner at shutdown: the turn still ends in order, and the task as cancelled.
-            self._settle(prompt, self._interrupted(turn))
+            self._settle(prompt, self._tell_of_interruption(turn, self._interrupted(turn)))
             raise
         except (KeyboardInterrupt, SystemExit, GeneratorExit):
             raise
         except BaseException as error:  # a provider may panic, too
-            return self._failed(prompt, turn, error)
+            return await self._failed(prompt, turn, error)
         response = outcome.response if outcome.response.strip() else EMPTY_RESPONSE
         result = self._result(turn, response, outcome.stop_reason, value=outcome.structured_output)
+        await self._journal.turn_ended("completed")
         self._sink.emit(Complete, result)
         self._sink.emit(ContextUpdate, result.context_state)
         return _resolution(result)
@@ -242,22 +250,30 @@ class TurnRunner:
             history=self._timeline.entries,
         )
 
-    def _interrupted(self, turn: Turn) -> Settle:
+    def note(self, text: str) -> None:
+        """Something that the model is told with the next prompt."""
+        self._note = text
+
+    def _interrupted(self, turn: Turn) -> ExecutionResult:
         self._note = INTERRUPTED_NOTE
         result = self._result(turn, "\n\n".join(turn.replies), "interrupted", interrupted=True)
         self._timeline.note("Interrupted by user.")
+        return result
+
+    def _tell_of_interruption(self, turn: Turn, result: ExecutionResult) -> Settle:
         self._hooks.failed(ErrorInfo("interrupted", turn.abort.reason or "interrupted"))
         self._sink.emit(Interrupted, result)
         self._sink.emit(ContextUpdate, result.context_state)
         return _resolution(result)
 
-    def _failed(self, prompt: Prompt, turn: Turn, error: BaseException) -> Settle:
+    async def _failed(self, prompt: Prompt, turn: Turn, error: BaseException) -> Settle:
         info = describe_error(error)
         if isinstance(error, InvalidRequestError | PromptBlockedError):
             self._withdraw(prompt)
         state = self._conversation.context_state(self._parts.settings.context_window)
         self._timeline.turn_summary(turn.summaries, turn.usage, state)
         self._timeline.note(info.message, "error")
+        await self._journal.turn_ended("failed")
         self._sink.emit(ErrorEvent, info)
         if not isinstance(error, PromptBlockedError):
             self._hooks.failed(info)

@@ -44,18 +44,23 @@ from agentframework.session.background import SessionBackground
 from agentframework.session.commands import SessionCommands
 from agentframework.session.event_source import EventSource
 from agentframework.session.permissions import SessionPermissions
+from agentframework.session.persistence import NOT_STORED, SessionJournal, StoreOptions
 from agentframework.session.prompting import SessionPrompts
 from agentframework.session.reading import SessionReading
 from agentframework.session.runner import TurnRunner
+from agentframework.session.storing import SessionStoring, store_options
 from agentframework.session.timeline import Timeline
 from agentframework.slash import CommandInfo, CommandModule, CommandResult
+from agentframework.stores.port import JournalStore
 from agentframework.tools import Tool
 
 _NOTED = frozenset({ToolStart, ToolEnd, ModelCompleted})  # one look for each delta
 DEFAULT_LOOP_GUARD = LoopGuard()
 
 
-class InteractiveSession(SessionPrompts, SessionReading, SessionPermissions, SessionBackground, EventSource):
+class InteractiveSession(
+    SessionPrompts, SessionReading, SessionPermissions, SessionBackground, SessionStoring, EventSource
+):
     """One conversation with a model that may use tools.
 
     Nothing starts in the constructor; `start`, ``async with`` or the first prompt does that. With only
@@ -100,11 +105,15 @@ class InteractiveSession(SessionPrompts, SessionReading, SessionPermissions, Ses
         hooks_fail_closed: bool = False,
         mcp_servers: Mapping[str, Any] | Sequence[Any] | None = None,
         mcp: McpOptions | None = None,
+        session_store: JournalStore | None = None,
+        session_name: str | None = None,
+        resume_session_id: str | None = None,
+        fork_session: bool = False,
     ) -> None:
-        super().__init__(new_id("session"))
+        store = store_options(session_store, session_name, resume_session_id, fork_session)
+        super().__init__(resume_session_id if resume_session_id and not fork_session else new_id("session"))
         self._owner = TaskOwner(on_fault=self._task_failed)
-        self._timeline = Timeline()
-        self._conversation = Conversation()
+        self._name = session_name
         self._assemble(
             AssemblyOptions(
                 session_id=self._session_id, cwd=cwd,
@@ -135,16 +144,27 @@ class InteractiveSession(SessionPrompts, SessionReading, SessionPermissions, Ses
                 append_system_prompt=append_system_prompt,
             )
         )  # fmt: skip
-        self._wire(command_modules)
+        self._wire(command_modules, store)
 
     def _assemble(self, options: AssemblyOptions) -> None:
         self._parts = build(options, self._sink, self._owner.adopt)
 
-    def _wire(self, command_modules: Sequence[CommandModule]) -> None:
-        """What runs turns and commands on the parts."""
+    def _wire(self, command_modules: Sequence[CommandModule], store: StoreOptions | None) -> None:
+        """What keeps the conversation, and runs turns and commands on the parts."""
+        journal = SessionJournal(store, self._session_id, self.cwd, self._owner, self.warn) if store else None
+        self._journal = journal or NOT_STORED
+        self._timeline = Timeline(journal.entered if journal else None)
+        self._conversation = Conversation(recorder=journal)
         self._hooks = ConversationHooks(self._parts.hooks, self._owner, lambda: self.model)
         self._runner = TurnRunner(
-            self._parts, self._sink, self._timeline, self._conversation, self._owner, self._hooks, self._begin
+            self._parts,
+            self._sink,
+            self._timeline,
+            self._conversation,
+            self._owner,
+            self._hooks,
+            self._begin,
+            self._journal,
         )
         self._commands = SessionCommands(
             command_modules,
@@ -163,6 +183,9 @@ class InteractiveSession(SessionPrompts, SessionReading, SessionPermissions, Ses
     async def start(self) -> None:
         """Get ready ahead of the first prompt. May be called many times.
 
+        A stored session is resumed: raises `SessionNotFoundError`, `SessionLockedError` if it is open elsewhere, and
+        `ConfigurationError` if it belongs to another directory.
+
         Slow imports of the provider go on in the background; ``SessionStart`` hooks are waited for.
         """
         self._check_open()
@@ -170,9 +193,13 @@ class InteractiveSession(SessionPrompts, SessionReading, SessionPermissions, Ses
         await self._hooks.ready()
 
     async def _begin(self) -> None:
-        if self._started:
-            return
-        self._started = True
+        async with self._journal.opening():
+            if not self._started:
+                source = await self._resume()
+                self._started = True
+                self._announce(source)
+
+    def _announce(self, source: str) -> None:
         self._owner.start(self._prepare_provider(), "provider start")
         turn_id, self._sink.turn_id = self._sink.turn_id, None  # starting is no part of the turn that caused it
         names = self._parts.catalog.names
@@ -183,7 +210,7 @@ class InteractiveSession(SessionPrompts, SessionReading, SessionPermissions, Ses
             self.warn(problem, "hooks")
         self._sink.turn_id = turn_id
         self._parts.servers.begin(self._owner)
-        self._hooks.begin("startup")
+        self._hooks.begin(source)
 
     async def _prepare_provider(self) -> None:
         try:
@@ -215,6 +242,7 @@ class InteractiveSession(SessionPrompts, SessionReading, SessionPermissions, Ses
         await self._parts.background.close()
         await self._hooks.end(reason)
         await self._parts.servers.close()
+        await self._journal.close()
         await self._owner.close()
         await self._emitter.close(spare=self._leaving)
 

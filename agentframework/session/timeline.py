@@ -1,6 +1,6 @@
 """The session's timeline: chat messages and events in one list, for display and persistence."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -22,10 +22,11 @@ _MARKS = {"success": "ok", "error": "failed", "denied": "denied", "blocked": "bl
 class Timeline:
     """Entries in order. The list handed out by `entries` is live."""
 
-    __slots__ = ("_ended", "_entries")
+    __slots__ = ("_ended", "_entries", "_on_entry")
 
-    def __init__(self) -> None:
+    def __init__(self, on_entry: Callable[[HistoryEntry], object] | None = None) -> None:
         self._entries: list[HistoryEntry] = []
+        self._on_entry = on_entry
         self._ended: list[tuple[str, str, str]] = []
 
     @property
@@ -37,14 +38,23 @@ class Timeline:
         """The data of the chat entries."""
         return [entry.data for entry in self._entries if not isinstance(entry.data, dict)]
 
+    def load(self, entries: Iterable[HistoryEntry]) -> None:
+        """Begin with ``entries``, which have been recorded."""
+        self._entries.extend(entries)
+
     def clear(self) -> None:
         """Forget everything."""
         self._entries.clear()
 
+    def _add(self, entry: HistoryEntry) -> None:
+        self._entries.append(entry)
+        if self._on_entry is not None:
+            self._on_entry(entry)
+
     def user(self, message: UserMessage, display: str) -> None:
         """A prompt, as it is displayed."""
         shown = message if display == message.text else replace(message, content=_displayed(message, display))
-        self._entries.append(HistoryEntry("chat", "user", shown))
+        self._add(HistoryEntry("chat", "user", shown))
 
     def mark_unsent(self, message_id: str) -> None:
         """Mark a prompt whose turn the model never took: it stays to be read, and is not sent again."""
@@ -56,15 +66,15 @@ class Timeline:
 
     def message(self, message: Message) -> None:
         """A reply of the model, or results."""
-        self._entries.append(HistoryEntry("chat", message.role, message))
+        self._add(HistoryEntry("chat", message.role, message))
 
     def note(self, text: str, kind: Literal["info", "error"] = "info") -> None:
         """A line of ours."""
-        self._entries.append(HistoryEntry("chat", "system", SystemNote(text, kind)))
+        self._add(HistoryEntry("chat", "system", SystemNote(text, kind)))
 
     def event(self, kind: str, data: dict[str, Any]) -> None:
         """An event entry."""
-        self._entries.append(HistoryEntry("event", kind, data))
+        self._add(HistoryEntry("event", kind, data))
 
     def tool_started(self, event: ToolStart) -> None:
         """A call began."""

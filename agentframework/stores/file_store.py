@@ -56,8 +56,11 @@ class _Open:
             case "state":
                 self.state = self.state.patched(record["patch"])
             case "turn":
-                self.turns += record["phase"] == "start"
-                self.state = self.state.patched({})
+                started = record["phase"] == "start"
+                self.turns += started
+                self.state = self.state.patched(
+                    {"status": "running" if started else record.get("status", "completed")}
+                )
             case "message":
                 self.message_ids.append(record["message"]["id"])
             case "leave":

@@ -8,7 +8,7 @@
 ``keep``     a value that an ability keeps under ``key`` (a plan, a goal); the last one counts
 ``leave``    ``message_ids`` that are not sent again, though the timeline shows them
 ``boundary`` a new beginning: ``reason``, the ``messages`` to go on with, and the state and kept values so far
-``turn``     ``turn_id`` and ``phase`` (``start``, ``end``)
+``turn``     ``turn_id`` and ``phase`` (``start``, ``end`` with the ``status`` of the session after it)
 ========== ==================================================================================================
 
 Other kinds are left alone: a newer version wrote them.
@@ -18,6 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
+from agentframework._base.clock import now
 from agentframework.errors import InvalidInputError
 from agentframework.messages import HistoryEntry, Message, UserMessage
 from agentframework.messages.codec import entry_from_json, message_from_json, to_json
@@ -71,7 +72,8 @@ def leave_record(message_ids: Sequence[str]) -> dict[str, Any]:
 
 def turn_record(turn_id: str, phase: str, **facts: Any) -> dict[str, Any]:
     """The start or end of a turn."""
-    return {"kind": TURN, "turn_id": turn_id, "phase": phase, **{name: to_json(fact) for name, fact in facts.items()}}
+    written = {name: to_json(fact) for name, fact in facts.items()}
+    return {"kind": TURN, "turn_id": turn_id, "phase": phase, "time": now(), **written}
 
 
 def boundary_record(
@@ -189,7 +191,9 @@ def _turn(restored: Restored, record: Mapping[str, Any]) -> None:
     started = record["phase"] == "start"
     restored.turns += started
     restored.open_turn = record["turn_id"] if started else None
-    restored.interrupted = started or record.get("status") == "interrupted"
+    status = "running" if started else record.get("status", "completed")
+    restored.interrupted = status in ("running", "interrupted")
+    restored.state = restored.state.patched({"status": status, "updated_at": float(record["time"])})
 
 
 _FOLDS = {
