@@ -17,13 +17,13 @@ class TaskOwner:
     __slots__ = ("_closed", "_on_fault", "_tasks")
 
     def __init__(self, on_fault: Callable[[str, BaseException], None] | None = None) -> None:
-        # In order of their start; an empty dict is a third of an empty set, and most owners own nothing.
-        self._tasks: dict[asyncio.Task[Any], None] = {}
+        # In order of their start. Most owners own nothing, and there are several of them in each idle session.
+        self._tasks: dict[asyncio.Task[Any], None] | None = None
         self._on_fault = on_fault
         self._closed = False
 
     def __len__(self) -> int:
-        return len(self._tasks)
+        return len(self._tasks or ())
 
     def start(
         self, work: Coroutine[Any, Any, Any], name: str, *, context: Context | None = None
@@ -39,12 +39,15 @@ class TaskOwner:
 
     def adopt(self, task: asyncio.Task[Any]) -> asyncio.Task[Any]:
         """Take over a running task."""
+        if self._tasks is None:
+            self._tasks = {}
         self._tasks[task] = None
         task.add_done_callback(self._ended)
         return task
 
     def _ended(self, task: asyncio.Task[Any]) -> None:
-        self._tasks.pop(task, None)
+        if self._tasks is not None:
+            self._tasks.pop(task, None)
         if task.cancelled():
             return
         error = task.exception()
@@ -64,7 +67,7 @@ class TaskOwner:
         """
         self._closed = True
         current = asyncio.current_task()
-        others = {task for task in self._tasks if task is not current and task not in spare}
+        others = {task for task in self._tasks or () if task is not current and task not in spare}
         waiting = {task for task in others if not task.done()}
         for task in waiting:
             task.cancel()
