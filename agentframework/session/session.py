@@ -123,10 +123,8 @@ class InteractiveSession(
                     response_format=response_format, prices=prices or {},
                 ),
                 tools=ToolOptions(
-                    default_tools=default_tools,
-                    additional_tools=additional_tools,
-                    additional_directories=additional_directories,
-                    background_shells=background_shells,
+                    default_tools=default_tools, additional_tools=additional_tools,
+                    additional_directories=additional_directories, background_shells=background_shells,
                 ),
                 permissions=PermissionOptions(
                     mode=parse_mode(permission_mode),
