@@ -3,7 +3,7 @@ export PYTHON
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test conformance crash-test fuzz lint check bench bench-peers lock clean
+.PHONY: help setup demo test conformance crash-test fuzz lint check bench bench-peers bench-search lock clean
 
 help: ## Say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,8 +24,9 @@ fuzz: setup ## Hostile command lines for a minute, and new generated ones agains
 conformance: setup ## The provider checks on a llama.cpp server with a small model, over three APIs (two minutes)
 	@.venv/bin/python -m pytest -m "live or not live" tests/providers/test_conformance_llama.py $(PYTEST_ARGS)
 
-crash-test: setup ## Kill sessions at 300 moments and go on with them (the tests do it at 12)
+crash-test: setup ## Kill sessions at 300 moments and go on with them (the tests do it at 12), and writers of files at 50
 	@AF_CRASH_ROUNDS=300 .venv/bin/python -m pytest tests/session/test_crashes.py
+	@AF_KILLS=50 .venv/bin/python -m pytest tests/tools_builtin/test_write_atomic.py
 
 lint: setup ## Style, layers and types
 	.venv/bin/ruff check
@@ -39,6 +40,9 @@ bench: setup ## Our cost as ratios to the bare SDKs, measured here and now
 
 bench-peers: setup ## The same with other frameworks (installs them, each apart)
 	.venv/bin/python benchmarks/run.py --peers
+
+bench-search: setup ## What Grep and Glob add to the bare ripgrep, on 20,000 files
+	.venv/bin/python benchmarks/search.py
 
 lock: ## Renew the locked versions of all dependencies
 	@scripts/lock

@@ -20,15 +20,19 @@ from .edit import edit_tool
 from .glob import glob_tool
 from .grep import grep_tool
 from .kill_shell import kill_shell_tool
+from .multi_edit import multi_edit_tool
+from .notebook_edit import notebook_edit_tool
 from .read import read_tool
 from .shell import shell_tool
 from .web_fetch import web_fetch_tool
 from .web_search import engine_for, web_search_tool
 from .write import write_tool
 
+_BUILTIN = ToolInfo("builtin")  # one for all sessions
+
 
 def builtin_tools(*, environment: Mapping[str, str] | None = None) -> ToolSet:
-    """A fresh set of all of them, in the order in which a session offers them.
+    """A fresh set of the ten that a session offers, in that order; ``pick`` also knows the optional ones.
 
     Shell commands inherit what an allow-list lets through of ``environment``, by default that of this process;
     ``BRAVE_API_KEY`` or ``TAVILY_API_KEY`` in it choose who searches.
@@ -48,7 +52,8 @@ def builtin_tools(*, environment: Mapping[str, str] | None = None) -> ToolSet:
         web_search_tool(engine_for(variables)),
         ask_user_question_tool(),
     )
-    return ToolSet(_as_builtin(tool) for tool in tools)
+    optional = (multi_edit_tool(files), notebook_edit_tool(files))
+    return ToolSet(map(_as_builtin, tools), optional=map(_as_builtin, optional))
 
 
 def background_tools(tasks: BackgroundTasks) -> list[Tool]:
@@ -57,4 +62,4 @@ def background_tools(tasks: BackgroundTasks) -> list[Tool]:
 
 
 def _as_builtin(tool: Tool) -> Tool:
-    return replace(tool, info=ToolInfo("builtin"))
+    return replace(tool, info=_BUILTIN)

@@ -10,7 +10,7 @@ import socket
 from collections.abc import Awaitable, Callable, Sequence
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
-from ._threads import in_thread
+from agentframework._base.threads import in_daemon_thread
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 Judge = Callable[[str], str | None]
@@ -76,7 +76,7 @@ def _why_refused_6(address: IPv6Address) -> str | None:
 
 async def system_resolver(host: str, port: int) -> Sequence[str]:
     """Addresses of ``host`` by the operating system, best first."""
-    found = await in_thread(lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+    found = await in_daemon_thread(lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 

@@ -8,10 +8,10 @@ any part of the path changes nothing. Other hard links to the old file keep the 
 import errno
 import os
 import secrets
-import stat
 import time
 from contextlib import suppress
 
+from ._access import keep_access
 from ._paths import RefusalError, open_or_make_directory
 
 # A process killed in the wrong moment leaves such a name behind; the next write in the directory removes it.
@@ -25,9 +25,9 @@ _UNKNOWN_FLAG = (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL)
 def replace_file(path: str, data: bytes, before: os.stat_result | None, old: bytes | None) -> bool:
     """Make ``data`` the content of the file at a canonical ``path``; directories are created.
 
-    ``before`` is the status of the file that is there (its mode, and where allowed its owner and group, are
-    kept) and ``old`` its content. True if it happened in one step. False if the directory may not be changed
-    and the file was rewritten in place; should that fail, ``old`` is put back. Raises ``OSError`` and
+    ``before`` is the status of the file that is there (its mode and access control list, and where allowed its owner
+    and group, are kept) and ``old`` its content. True if it happened in one step. False if the directory may not be
+    changed and the file was rewritten in place; should that fail, ``old`` is put back. Raises ``OSError`` and
     `RefusalError`, the old content intact.
     """
     directory = open_or_make_directory(os.path.dirname(path))
@@ -59,7 +59,7 @@ def replace_by_nameless(directory: int, name: str, data: bytes, before: os.stat_
             return False
         raise
     try:
-        _fill(fd, data, before)
+        _fill(fd, data, before, (directory, name))
         if before is None:
             _give_name(fd, directory, name)
             return True
@@ -78,7 +78,7 @@ def replace_by_named(directory: int, name: str, data: bytes, before: os.stat_res
     fd = os.open(temporary, flags, _NEW_FILE_MODE, dir_fd=directory)
     try:
         try:
-            _fill(fd, data, before)
+            _fill(fd, data, before, (directory, name))
         finally:
             os.close(fd)
     except BaseException:
@@ -162,26 +162,11 @@ def _version(status: os.stat_result | None) -> tuple[int, ...] | None:
     return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
-def _fill(fd: int, data: bytes, before: os.stat_result | None) -> None:
+def _fill(fd: int, data: bytes, before: os.stat_result | None, place: tuple[int, str]) -> None:
     _write(fd, data)
     if before is not None:
-        _keep_access(fd, before)
+        keep_access(fd, before, place)
     os.fsync(fd)
-
-
-def _keep_access(fd: int, before: os.stat_result) -> None:
-    own = os.fstat(fd)
-    if (own.st_uid, own.st_gid) != (before.st_uid, before.st_gid):
-        try:
-            os.fchown(fd, before.st_uid, before.st_gid)
-        except PermissionError:
-            with suppress(PermissionError):
-                os.fchown(fd, -1, before.st_gid)
-    mode = stat.S_IMODE(before.st_mode)
-    if os.fstat(fd).st_gid != before.st_gid:
-        # Another group must not get what was meant for the old one.
-        mode = (mode & ~0o2070) | (mode & 0o007) << 3
-    os.fchmod(fd, mode)
 
 
 def _overwrite(fd: int, data: bytes) -> None:

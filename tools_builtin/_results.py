@@ -20,7 +20,7 @@ def unread(names: Sequence[str], count: int) -> str:
 
 @dataclass(slots=True)
 class Listing:
-    """Takes lines as long as they fit. ``allowed`` asks the sandbox about each file, once.
+    """Takes lines as long as they fit. ``allowed`` asks the sandbox about each file, once; ``partial``: there is more.
 
     The sandbox has the last word on every path that is shown, so one that refuses more than places outside
     is obeyed here too.
@@ -31,6 +31,7 @@ class Listing:
     lines: list[str] = field(default_factory=list[str])
     shown: int = 0
     withheld: int = 0
+    partial: bool = False
     _room: int = PAGE_CHARACTERS
     _known: dict[str, bool] = field(default_factory=dict[str, bool])
 

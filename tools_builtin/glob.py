@@ -4,11 +4,11 @@ import heapq
 import os
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
-from anyio import to_thread
-
 from agentframework._base.abort import AbortedError
+from agentframework._base.threads import in_daemon_thread
 from agentframework.sandbox import OutsideWorkspaceError, ResolvedPath
 from agentframework.tools import RiskClass, Tool, ToolContext, ToolResult
 
@@ -51,7 +51,7 @@ async def _run(arguments: dict[str, Any], context: ToolContext) -> ToolResult:
             raise AbortedError("nobody waits for the result")
 
     try:
-        return await to_thread.run_sync(_glob, arguments, context, check, abandon_on_cancel=True)
+        return await in_daemon_thread(partial(_glob, arguments, context, check))
     except (RefusalError, OutsideWorkspaceError) as error:
         return answer(error)
     finally:
@@ -67,13 +67,14 @@ def _glob(arguments: dict[str, Any], context: ToolContext, check: Callable[[], N
     listing = Listing(context.sandbox, MAX_FILES)
     listing.fill((found.path(place, below) for _, below, place in newest), one_line)
     notes: list[str] = []
+    partial_list = listing.shown < found.count - listing.withheld
     if found.count == 0:
         notes.append(f"no files match {one_line(pattern)[:300]}")
-    elif listing.shown < found.count - listing.withheld:
+    elif partial_list:
         notes.append(f"{listing.shown} of {found.count} files, newest first; narrow the pattern to see others")
     if unreadable.count:
         notes.append(unread(unreadable.names, unreadable.count))
-    return ToolResult(listing.text(notes))
+    return ToolResult(listing.text(notes), truncated=partial_list)
 
 
 _Place = tuple[ResolvedPath, list[PathPattern]]

@@ -3,11 +3,11 @@
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from anyio import to_thread
-
 from agentframework._base.abort import run_abortable
+from agentframework._base.threads import in_daemon_thread
 from agentframework.sandbox import OutsideWorkspaceError, ResolvedPath
 from agentframework.tools import RiskClass, Tool, ToolContext, ToolResult
 
@@ -110,7 +110,8 @@ async def _grep(arguments: dict[str, Any], context: ToolContext) -> ToolResult:
     if outcome.unreadable:
         notes.append(unread(outcome.unreadable, len(outcome.unreadable)))
     limit = arguments.get("head_limit") or None
-    return await to_thread.run_sync(_present, reader, where, arguments, Listing(context.sandbox, limit), notes)
+    listing = Listing(context.sandbox, limit, partial=not outcome.complete)
+    return await in_daemon_thread(partial(_present, reader, where, arguments, listing, notes))
 
 
 def _where(place: ResolvedPath) -> _Where:
@@ -211,7 +212,7 @@ def _present(
         _note_rest(listing, len(reader.rows) - withheld, "lines", notes)
         if reader.oversized:
             notes.append(f"{counted(reader.oversized, 'matching line')} left out as too long")
-    return ToolResult(listing.text(notes))
+    return ToolResult(listing.text(notes), truncated=listing.partial)
 
 
 def _files(paths: list[str], where: _Where, listing: Listing) -> None:
@@ -256,5 +257,6 @@ def _with_gaps(rows: list[Row]) -> Iterator[tuple[Row, bool]]:
 def _note_rest(listing: Listing, total: int, what: str, notes: list[str]) -> None:
     hidden = total - listing.shown - (listing.withheld if what == "files" else 0)
     if hidden > 0:
+        listing.partial = True
         raising = " or raise head_limit" if listing.shown == listing.limit else ""
         notes.insert(0, f"{listing.shown} of {total} {what} shown; narrow the search{raising} to see others")

@@ -11,7 +11,7 @@ from agentframework.messages import image_type
 from agentframework.sandbox import OutsideWorkspaceError, ResolvedPath
 from agentframework.tools import RiskClass, Tool, ToolContext, ToolResult
 
-from . import _images, _notebook
+from . import _images, _notebook, _pdf
 from ._encodings import Encoding, encoding_of
 from ._kinds import binary_kind
 from ._ledger import FileLedger, digest_of, new_digest
@@ -29,8 +29,8 @@ _DESCRIPTION = (
     "Read a file of the workspace. Text comes as lines numbered from 1: the number, a tab, the line. Without "
     f"offset and limit it shows the first {DEFAULT_LINES} lines, as far as they fit; the heading says which lines "
     f"of how many it shows and how to read on. Lines over {LINE_CHARACTERS} characters are cut; limit 1 shows more "
-    "of a single one. PNG, JPEG, GIF and WebP files are shown as images, notebooks (.ipynb) as their cells. Other "
-    "binary files and directories are refused."
+    "of a single one. PNG, JPEG, GIF and WebP files are shown as images, notebooks (.ipynb) as their cells, PDF files "
+    f"as the text of their pages, {_pdf.MAX_PAGES} at a time. Other binary files and directories are refused."
 )
 _SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -42,6 +42,7 @@ _SCHEMA: dict[str, Any] = {
             "minimum": 1,
             "description": f"How many lines to show at most; {DEFAULT_LINES} if left out.",
         },
+        "pages": {"type": "string", "description": 'Of a PDF file: which pages, as "3", "1-5" or "10-".'},
     },
     "required": ["file_path"],
     "additionalProperties": False,
@@ -85,15 +86,25 @@ class _Source:
         return data if len(data) <= limit else None
 
 
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """First line and number of lines; and which pages, if the file has pages."""
+
+    lines: tuple[int, int]
+    pages: str | None
+
+
 def _read(arguments: dict[str, Any], context: ToolContext, files: FileLedger) -> ToolResult:
     place = locate(context, arguments["file_path"])
-    first = max(1, int(arguments.get("offset", 1)))
-    count = int(arguments.get("limit", DEFAULT_LINES))
+    wanted = _Wanted(
+        (max(1, int(arguments.get("offset", 1))), int(arguments.get("limit", DEFAULT_LINES))),
+        arguments.get("pages") or None,
+    )
     try:
         fd, status = open_file(place)
         with os.fdopen(fd, "rb", buffering=0) as rest:
             source = _Source(rest.read(_CHUNK) or b"", rest, status.st_size)
-            return _show(source, place, (first, count), context, files)
+            return _show(source, place, wanted, context, files)
     except FileNotFoundError:
         files.forget_file(context.session_id, place.path)
         raise RefusalError(f"{one_line(place.shown)} does not exist") from None
@@ -102,8 +113,13 @@ def _read(arguments: dict[str, Any], context: ToolContext, files: FileLedger) ->
 
 
 def _show(
-    source: _Source, place: ResolvedPath, lines: tuple[int, int], context: ToolContext, files: FileLedger
+    source: _Source, place: ResolvedPath, wanted: _Wanted, context: ToolContext, files: FileLedger
 ) -> ToolResult:
+    lines = wanted.lines
+    if source.head.startswith(b"%PDF-"):
+        return _pdf_pages(source, place, wanted, context, files)
+    if wanted.pages is not None:
+        raise RefusalError(f"{one_line(place.shown)} is no PDF file; use offset and limit instead of pages")
     if image_type(source.head) is not None:
         return _image(source, place, context, files)
     kind = binary_kind(source.head)
@@ -126,6 +142,27 @@ def _image(source: _Source, place: ResolvedPath, context: ToolContext, files: Fi
         raise RefusalError(f"{one_line(place.shown)}: {error}") from None
     files.remember(context.session_id, place.path, digest_of(data))
     return ToolResult(f"[{_heading(place)}: {what}]", content_blocks=(part,))
+
+
+def _pdf_pages(
+    source: _Source, place: ResolvedPath, wanted: _Wanted, context: ToolContext, files: FileLedger
+) -> ToolResult:
+    pages = _pdf.page_range(wanted.pages or "1-")
+    data = source.whole(context, _pdf.MAX_FILE_BYTES)
+    if data is None:
+        raise RefusalError(f"{one_line(place.shown)} is a PDF document over {_pdf.MAX_FILE_BYTES} bytes")
+    try:
+        shown = _pdf.pdf_text(data, pages, context.abort.check)
+    except RefusalError as error:
+        raise RefusalError(f"{one_line(place.shown)} (PDF document, {len(data)} bytes): {error}") from None
+    files.remember(context.session_id, place.path, digest_of(data))
+    pager = Pager(*wanted.lines)
+    pager.feed(shown.text.encode("utf-8", "replace"))
+    note = f"PDF document shown as the text of its pages, {shown.first} to {shown.last} of {shown.total}"
+    if shown.last < shown.total:
+        after = min(shown.total, shown.last + _pdf.MAX_PAGES)
+        note += f'; pages "{shown.last + 1}-{after}" shows more'
+    return _page(pager.finish(), place, [note])
 
 
 def _notebook_cells(
@@ -187,7 +224,8 @@ def _page(page: Page, place: ResolvedPath, notes: list[str]) -> ToolResult:
         notes.append(f"{why}read on with offset {page.last + 1}")
     whole = page.first == 1 and page.last == page.total
     which = counted(page.total, "line") if whole else f"lines {page.first} to {page.last} of {page.total}"
-    return ToolResult("\n".join([f"[{'; '.join([f'{_heading(place)}: {which}', *notes])}]", *page.lines]))
+    text = "\n".join([f"[{'; '.join([f'{_heading(place)}: {which}', *notes])}]", *page.lines])
+    return ToolResult(text, truncated=page.cut > 0 or page.last < page.total)
 
 
 def _heading(place: ResolvedPath) -> str:

@@ -7,13 +7,13 @@ import base64
 from typing import TYPE_CHECKING, Any
 
 from agentframework._base.bounded import cut_end
+from agentframework._base.threads import in_daemon_thread
 from agentframework.messages import ImagePart, image_type
 from agentframework.tools import RiskClass, Tool, ToolContext, ToolResult, error_result
 
 from ._address_guard import AddressGuard, Judge, Resolve, system_resolver, why_refused
 from ._page import FetchError, FetchLimits, Moved, Page
 from ._page_cache import KEPT_S, PageCache
-from ._threads import in_thread
 
 if TYPE_CHECKING:
     from ._http import PageFetcher
@@ -83,7 +83,7 @@ class _Web:
 
     async def run(self, arguments: dict[str, Any], context: ToolContext) -> ToolResult:
         if self._fetcher is None:
-            self._fetcher = await in_thread(self._make_fetcher)
+            self._fetcher = await in_daemon_thread(self._make_fetcher)
         try:
             found = await self._pages.get(str(arguments["url"]), self._fetcher.fetch)
         except FetchError as error:
@@ -94,7 +94,7 @@ class _Web:
         if image_type(found.body) is not None:
             return _image(found, context.max_result_bytes)
         # In a thread: parsing a large page takes seconds.
-        return await in_thread(lambda: _text(found, note))
+        return await in_daemon_thread(lambda: _text(found, note))
 
     def _make_fetcher(self) -> "PageFetcher":
         from ._http import PageFetcher  # noqa: PLC0415 - loads an HTTP client

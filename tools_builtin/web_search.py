@@ -8,10 +8,10 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from agentframework._base.bounded import cut_end
+from agentframework._base.threads import in_daemon_thread
 from agentframework.tools import RiskClass, Tool, ToolContext, ToolResult, error_result
 
 from ._search import SearchEngine, SearchError, SearchHit
-from ._threads import in_thread
 
 MAX_HITS = 10
 # Asked for when a filter will drop some.
@@ -55,7 +55,7 @@ class DdgsEngine:
 
     async def search(self, query: str, limit: int) -> Sequence[SearchHit]:
         """See `SearchEngine.search`."""
-        return await in_thread(lambda: self._search(query, limit))
+        return await in_daemon_thread(lambda: self._search(query, limit))
 
     def _search(self, query: str, limit: int) -> list[SearchHit]:
         try:
@@ -95,7 +95,7 @@ class _KeyedEngine:
     async def search(self, query: str, limit: int) -> Sequence[SearchHit]:
         """See `SearchEngine.search`."""
         if self._engine is None:
-            self._engine = await in_thread(self._make)
+            self._engine = await in_daemon_thread(self._make)
         return await self._engine.search(query, limit)
 
     def _make(self) -> SearchEngine:

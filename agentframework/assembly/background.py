@@ -1,7 +1,7 @@
 """Background tasks wired to a conversation: their events, and the tools that start and watch them."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from functools import partial
 
 from agentframework.abilities.background import BackgroundRegistry
 from agentframework.bundled import load_tools_builtin
@@ -14,11 +14,7 @@ from agentframework.tools.background import CanGoToBackground
 
 def background_registry(sink: EventSink) -> BackgroundRegistry:
     """The tasks of one conversation."""
-
-    def emit(kind: str, data: Mapping[str, Any]) -> None:
-        sink.emit(BackgroundTaskEvent, kind, data)
-
-    return BackgroundRegistry(emit)
+    return BackgroundRegistry(partial(sink.emit, BackgroundTaskEvent))
 
 
 def in_background(tools: Sequence[Tool], tasks: BackgroundRegistry) -> list[Tool]:

@@ -34,6 +34,7 @@ from agentframework.prompt import compose_system_prompt
 from agentframework.providers.protocol import ModelRequest, Provider
 from agentframework.sandbox import LocalSandbox
 from agentframework.tools import ToolCatalog
+from agentframework.tools.spill import SpillStore
 
 _NO_PRICES: Mapping[str, ModelPrice] = {}
 
@@ -91,6 +92,7 @@ class Parts:
     servers: ConversationServers
     loop: TurnLoop
     background: BackgroundRegistry
+    spills: SpillStore
 
 
 def build(
@@ -123,6 +125,7 @@ def build(
         hooks=hooks if hooks.has(HookEvent.PRE_TOOL_USE) else None,
         options=_gate_options(options, settings),
     )
+    spills = SpillStore()
     rounds = ToolRounds(
         catalog,
         gate,
@@ -132,6 +135,7 @@ def build(
         options.limits.max_tool_result_bytes,
         abandon,
         hooks,
+        spills,
     )
     loop = TurnLoop(
         settings,
@@ -144,7 +148,7 @@ def build(
         background.take_news,
         options.loop_guard,
     )
-    return Parts(settings, catalog, sandbox, prompts, gate, engine, servers, loop, background)
+    return Parts(settings, catalog, sandbox, prompts, gate, engine, servers, loop, background, spills)
 
 
 def _prices(options: AssemblyOptions, settings: ModelSettings) -> Mapping[str, ModelPrice]:

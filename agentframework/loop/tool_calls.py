@@ -25,6 +25,7 @@ from agentframework.sandbox import Sandbox
 from agentframework.tools import RiskClass, Tool, ToolCatalog, ToolContext, ToolResult
 from agentframework.tools.executor import execute_tool
 from agentframework.tools.profile import profile_of
+from agentframework.tools.spill import SpillSandbox, SpillStore
 
 INTERRUPTED_TEXT = "Error: the user interrupted this call; it may have taken effect in part."
 
@@ -76,6 +77,7 @@ class ToolRounds:
     max_result_bytes: int
     abandon: Callable[[asyncio.Task[Any]], object]
     hooks: TurnHooks
+    spills: SpillStore
 
     async def __call__(self, calls: Sequence[ToolCall], turn: Turn) -> RoundResult:
         """Decide and run ``calls``. Never raises but for a cancellation from outside; then what has run is recorded."""
@@ -144,7 +146,7 @@ class ToolRounds:
         turn.active[call.id] = ActiveTool(call.id, call.name, shown)
         began = perf_counter()
         try:
-            work = execute_tool(plan.tool, arguments, self._context(call, plan.tool, turn))
+            work = execute_tool(plan.tool, arguments, self._context(call, plan.tool, turn), self.spills.keep)
             result = await run_abortable(work, turn.abort, abandon=self.abandon)
             outcome: Outcome = "error" if result.is_error else "success"
         except AbortedError:
@@ -189,6 +191,9 @@ class ToolRounds:
                 loop.call_soon_threadsafe(report, text, progress, total)
 
         root = self.sandbox.roots[0]
+        sandbox = self.sandbox if tool is None else self.gate.sandbox_for(tool)
+        if tool is not None and profile_of(tool).risk_class is RiskClass.INSPECT:
+            sandbox = SpillSandbox(sandbox, self.spills)
         return ToolContext(
             session_id=sink.session_id,
             run_id=turn.run_id,
@@ -198,7 +203,7 @@ class ToolRounds:
             cwd=root,
             workspace_root=root,
             max_result_bytes=self.max_result_bytes,
-            sandbox=self.sandbox if tool is None else self.gate.sandbox_for(tool),
+            sandbox=sandbox,
             abort=turn.abort,
             progress=progress,
             ask=lambda questions: self.prompts.ask(questions, turn.driver_id, turn.abort),

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from agentframework.errors import ConfigurationError
 from agentframework.sandbox.protocol import OutsideWorkspaceError, ResolvedPath
 
+_O_PATH: int | None = getattr(os, "O_PATH", None)
+
 
 class LocalSandbox:
     """Paths under ``cwd`` and ``additional_directories``. Raises `ConfigurationError` if one is no directory."""
@@ -24,26 +26,65 @@ class LocalSandbox:
         return self._roots
 
     def resolve(self, path: str) -> ResolvedPath:
-        """See `Sandbox.resolve`. Compares path components, never text prefixes."""
+        """See `Sandbox.resolve`. Compares path components, never text prefixes.
+
+        Searches ask about every file they find: this costs a few microseconds for one that exists.
+        """
         cwd = self._roots[0]
         if not path or "\0" in path:
             raise OutsideWorkspaceError("the path is empty or holds a NUL character")
-        real = os.path.realpath(os.path.join(cwd, path))
-        try:
-            os.stat(real)
-        except OSError as error:
-            # realpath gives up on link loops without saying so; a loop must not pass as a missing file.
-            if error.errno == errno.ELOOP:
-                raise OutsideWorkspaceError(f"{path} is a loop of links") from None
+        real = _real_path(os.path.join(cwd, path))
+        if real is None:
+            raise OutsideWorkspaceError(f"{path} is a loop of links")
+        if is_within(real, cwd):
+            return ResolvedPath(real, real[len(cwd) :].lstrip(os.sep) or ".")
         if not any(is_within(real, root) for root in self._roots):
             raise OutsideWorkspaceError(f"{path} is outside the working directory {cwd}")
-        shown = os.path.relpath(real, cwd) if is_within(real, cwd) else real
-        return ResolvedPath(real, shown)
+        return ResolvedPath(real, real)
 
 
 def is_within(path: str, root: str) -> bool:
     """True if ``path`` is ``root`` or below it; both absolute and canonical."""
-    return path == root or path.startswith(root if root.endswith(os.sep) else root + os.sep)
+    return path == root or path.startswith(_prefix(root))
+
+
+def _prefix(root: str) -> str:
+    return root if root.endswith(os.sep) else root + os.sep
+
+
+def _real_path(path: str) -> str | None:
+    """The canonical path, also of what does not exist; None for a loop of links."""
+    if _O_PATH is not None:
+        found = _told_by_kernel(path, _O_PATH)
+        if found is not None:
+            return found
+    real = os.path.realpath(path)
+    try:
+        os.stat(real)
+    except OSError as error:
+        # realpath gives up on link loops without saying so; a loop must not pass as a missing file.
+        if error.errno == errno.ELOOP:
+            return None
+    return real
+
+
+def _told_by_kernel(path: str, flag: int) -> str | None:
+    """Where Linux itself ends up, in three system calls; None if it cannot say, or not for certain.
+
+    A descriptor opened with ``O_PATH`` reads nothing and waits for nobody; ``readlink`` of it is the path (proc(5)).
+    """
+    try:
+        fd = os.open(path, flag | os.O_CLOEXEC)
+    except (OSError, ValueError):
+        return None
+    try:
+        real = os.readlink(f"/proc/self/fd/{fd}")
+    except OSError:
+        return None
+    finally:
+        os.close(fd)
+    # Removed meanwhile, or no file at all, as in `pipe:[123]` and `(unreachable)/...`.
+    return None if real.endswith(" (deleted)") or not real.startswith("/") else real
 
 
 def _directory(place: str | os.PathLike[str], field: str) -> str:

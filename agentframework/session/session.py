@@ -242,6 +242,7 @@ class InteractiveSession(
         await self._parts.servers.close()
         await self._journal.close()
         await self._owner.close()
+        self._parts.spills.close()
         await self._emitter.close(spare=self._leaving)
 
     async def __aenter__(self) -> "InteractiveSession":

@@ -8,21 +8,33 @@ from agentframework.tools.tool import Tool
 
 
 class ToolSet(tuple[Tool, ...]):
-    """Tools as a tuple that can be picked from by name."""
+    """Tools as a tuple that can be picked from by name.
 
-    __slots__ = ()
+    ``optional`` tools belong to the set (they share what its tools know of files, say) but are only in it when picked.
+    """
+
+    optional: tuple[Tool, ...]
+
+    def __new__(cls, tools: Iterable[Tool] = (), *, optional: Iterable[Tool] = ()) -> "ToolSet":
+        made = super().__new__(cls, tools)
+        made.optional = tuple(optional)
+        return made
 
     def pick(self, *names: str) -> "ToolSet":
         """These tools, in the order asked for. Raises `ConfigurationError` for an unknown name."""
-        known = {tool.name: tool for tool in self}
+        known = {tool.name: tool for tool in (*self, *self.optional)}
         for name in names:
             if name not in known:
                 raise ConfigurationError(f"no tool named {name!r}; there are {', '.join(known)}")
         return ToolSet(known[name] for name in names)
 
+    def plus(self, *names: str) -> "ToolSet":
+        """All of the set, and these optional ones. Raises like `pick`."""
+        return ToolSet((*self, *self.pick(*names)))
+
     def without(self, *names: str) -> "ToolSet":
         """All tools but these."""
-        return ToolSet(tool for tool in self if tool.name not in names)
+        return ToolSet((tool for tool in self if tool.name not in names), optional=self.optional)
 
 
 def name_conflict(name: str) -> ToolExecutionError:

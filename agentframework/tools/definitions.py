@@ -26,7 +26,7 @@ def spec_of(definition: ToolDefinition) -> ToolSpec:
         return definition
     flat = _flat(definition)
     name, description = flat.get("name"), flat.get("description") or ""
-    schema = next((flat[key] for key in _SCHEMA_KEYS if flat.get(key) is not None), None)
+    schema: Any = next((flat[key] for key in _SCHEMA_KEYS if flat.get(key) is not None), None)
     if not isinstance(name, str) or not isinstance(description, str):
         raise ConfigurationError(f"a tool definition needs a name and a description that are text: {_brief(flat)}")
     if schema is None:

@@ -61,10 +61,11 @@ def result_of(value: Any) -> ToolResult:
     Like a tool's own value; a dict with text under ``content`` and nothing but the fields of a result is one.
     """
     if isinstance(value, Mapping):
-        fields = {_RESULT_FIELDS.get(str(key)): item for key, item in cast("Mapping[Any, Any]", value).items()}
-        if None not in fields and isinstance(fields.get("content"), str):
-            blocks: Any = fields.pop("content_blocks", None) or ()
-            return ToolResult(**{**fields, "content_blocks": tuple(blocks)})
+        given = cast("Mapping[Any, Any]", value)
+        fields: dict[str, Any] = {_RESULT_FIELDS.get(str(key), ""): item for key, item in given.items()}
+        if "" not in fields and isinstance(fields.get("content"), str):
+            fields["content_blocks"] = tuple(fields.get("content_blocks") or ())
+            return ToolResult(**fields)
     return as_tool_result(value)
 
 

@@ -14,7 +14,8 @@ from agentframework.messages import ImagePart, TextPart, part_from_dict
 class ToolResult:
     """``content`` is the text for the model; ``content_blocks`` are images beside it (`ImageBlock` or dicts).
 
-    ``structured`` is the same result for programs; ``diff`` is what an edit changed, for display.
+    ``structured`` is the same result for programs; ``diff`` is what an edit changed, for display. ``truncated``: the
+    text is not all there was; ``spill_path`` then names the file with all of it, until the session ends.
     """
 
     content: str = ""
@@ -22,6 +23,8 @@ class ToolResult:
     content_blocks: tuple[Any, ...] = ()
     structured: Any = None
     diff: Diff | None = field(default=None, kw_only=True)
+    truncated: bool = field(default=False, kw_only=True)
+    spill_path: str | None = field(default=None, kw_only=True)
 
     @property
     def images(self) -> tuple[ImagePart, ...]:
@@ -40,10 +43,14 @@ class ToolResult:
             part = part_from_dict(cast("Mapping[str, Any]", block)) if isinstance(block, Mapping) else block
             if not isinstance(part, TextPart | ImagePart):
                 raise InvalidInputError(f"a tool result holds text and images, not a {_kind(part)}")
-            if isinstance(part, ImagePart) and not isinstance(part.data_base64, str):
+            if isinstance(part, ImagePart) and not _is_text(part.data_base64):
                 raise InvalidInputError("data_base64 of an image has to be text; encode the bytes with base64")
             parts.append(part)
         return parts
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)  # a tool may have built the part with bytes
 
 
 def _kind(part: object) -> str:

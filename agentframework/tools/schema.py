@@ -17,6 +17,7 @@ from agentframework._base.bounded import head_and_tail
 from agentframework.errors import ConfigurationError, ErrorCode, ToolExecutionError
 from agentframework.tools.plain_schema import Fits, plain_check
 from agentframework.tools.tool import ToolContext
+from agentframework.tools.validator import faults_of, validator_of
 
 # Finding faults stops here: a long list of wrong items has one for each.
 _MOST_FAULTS = 20
@@ -168,7 +169,7 @@ def summary_of(doc: str) -> str:
 def check_arguments(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> str | None:
     """What is wrong with ``arguments``, one line per fault (at most five), or None.
 
-    JSON Schema 2020-12. A schema that cannot be used is reported as a fault, never taken as a pass.
+    JSON Schema 2020-12, at a bounded cost. A schema that cannot be used is reported as a fault, never taken as a pass.
     """
     try:
         frozen = _Frozen(schema)
@@ -178,15 +179,19 @@ def check_arguments(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> 
         checker = _checker(frozen)
         if isinstance(checker, str):
             return checker
-        faults = list(islice(checker.iter_errors(arguments), _MOST_FAULTS))
+        faults = list(islice(faults_of(checker, arguments), _MOST_FAULTS))
     except Exception as error:
         return head_and_tail(f"cannot be checked against the tool's schema: {type(error).__name__}: {error}", 300)
     if not faults:
         return None
-    faults.sort(key=lambda fault: [(type(step).__name__, step) for step in fault.absolute_path])
+    faults.sort(key=_place)
     lines = [f"{'.'.join(map(str, fault.absolute_path)) or 'arguments'}: {fault.message}" for fault in faults[:5]]
     # The reason stands at the end of a message, after the value.
     return "\n".join(head_and_tail(line, 300, 150) for line in lines)
+
+
+def _place(fault: Any) -> list[tuple[str, Any]]:
+    return [(type(step).__name__, step) for step in fault.absolute_path]
 
 
 class _Frozen:
@@ -211,14 +216,9 @@ def _plain(frozen: _Frozen) -> Fits | None:
 
 @lru_cache(maxsize=1024)
 def _checker(frozen: _Frozen) -> Any:
-    from jsonschema import Draft202012Validator, SchemaError  # noqa: PLC0415
-    from referencing import Registry  # noqa: PLC0415
+    from jsonschema import SchemaError  # noqa: PLC0415 - keeps the package import light
 
-    schema = dict(frozen.schema)
     try:
-        Draft202012Validator.check_schema(schema)
+        return validator_of(frozen.schema)
     except SchemaError as error:
         return f"the tool's own schema is invalid: {error.message}"
-    # An explicit empty registry: a $ref to the network must fail, not be fetched.
-    registry: Any = Registry()
-    return Draft202012Validator(schema, registry=registry)

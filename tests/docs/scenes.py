@@ -9,7 +9,9 @@ from contextlib import contextmanager
 from pagekit import Scene, Stage
 
 from agentframework import ImagePart, OverloadedError, Usage
+from agentframework.providers.protocol import ModelRequest
 from agentframework.testing import call, say
+from agentframework.testing.scripted_provider import Say
 
 
 @contextmanager
@@ -106,6 +108,17 @@ def two_results(stage: Stage) -> Iterator[None]:
 
 
 @contextmanager
+def long_result(stage: Stage) -> Iterator[None]:
+    def read_on(request: ModelRequest) -> Say:
+        (result,) = request.messages[-1].content
+        path = result.content.rsplit("all of it is in ", 1)[1].split(";")[0]  # type: ignore[union-attr]
+        return say(call("Read", file_path=path, offset=15_001, limit=1))
+
+    stage.model.add(say(call("report")), read_on, "It says: row 15000.")
+    yield
+
+
+@contextmanager
 def long_work(stage: Stage) -> Iterator[None]:
     stage.model.add(say(call("measure")), "12 metres.")
     yield
@@ -185,6 +198,7 @@ SCENES: Mapping[str, Scene] = {
         fallback,
         foreign_tool,
         greeting,
+        long_result,
         long_work,
         one_file,
         one_picture,

@@ -98,6 +98,13 @@ def test_the_risks_of_the_built_in_tools_are_as_listed() -> None:
     assert listed == list(by_risk.values())
 
 
+def test_the_parameters_of_the_file_tools_are_those_of_their_schemas() -> None:
+    listed = {quoted_names(row[0])[0]: quoted_names(row[1]) for row in rows(PAGE["tools"], "Files")}
+    tools = builtin_tools().pick(*listed)
+    assert listed == {one.name: list(one.input_schema["properties"]) for one in tools}
+    assert listed.keys() >= {one.name for one in builtin_tools().optional}
+
+
 def calls() -> list[tuple[str, str, str]]:
     """Every call of the table of rules: the rule, the call, and the stage that has to decide it."""
     found: list[tuple[str, str, str]] = []

@@ -80,6 +80,17 @@ def own_tool(outcome: Outcome) -> None:
     assert "nobody listens" in refused
 
 
+def tool_images(outcome: Outcome) -> None:
+    assert outcome.returned == "Nobody is there."
+    assert outcome.printed == "error\npicture of the door: 1 of 2\npicture of the door: 2 of 2\nsuccess\n"
+    wrong, taken = outcome.results()
+    assert "there is no camera 'gate'; there are door, yard" in wrong
+    assert taken == "2 pictures of the door"
+    message = outcome.provider.requests[-1].messages[-1]
+    assert isinstance(message, ToolMessage)
+    assert [image.mime_type for image in message.content[0].images] == ["image/png"] * 2
+
+
 def query(outcome: Outcome) -> None:
     assert outcome.returned == ["They do.", "The slowest one."]
     assert outcome.printed == "They do.\nThe slowest one.\n"
@@ -179,6 +190,14 @@ SCRIPTS: dict[str, tuple[tuple[Any, ...], Callable[[Outcome], None]]] = {
         bad_days,
     ),
     "08_mcp": ((say(call("mcp__sums__add", a=2, b=3)), "Five."), mcp),
+    "09_tool_images": (
+        (
+            say(call("look", camera="gate", pictures=1)),
+            say(call("look", camera="door", pictures=2)),
+            "Nobody is there.",
+        ),
+        tool_images,
+    ),
 }
 
 

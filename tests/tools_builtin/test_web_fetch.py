@@ -271,7 +271,7 @@ async def test_a_small_body_that_unpacks_to_a_large_one_is_refused(site: Site, f
     [
         ("br", b"x", "packed as br"),
         ("gzip", b"no gzip", "not valid gzip"),
-        ("gzip", gzip.compress(b"cut off")[:-4], "ended too early"),
+        ("gzip", gzip.compress(b"cut off", mtime=0)[:-4], "ended too early"),
     ],
 )
 async def test_a_body_that_cannot_be_unpacked_is_an_error(

@@ -34,7 +34,11 @@ sys.stdin.readline()
 """
 
 
-@pytest.mark.parametrize("attempt", range(12))
+# `make crash-test` asks for more.
+KILLS = int(os.environ.get("AF_KILLS", "10"))
+
+
+@pytest.mark.parametrize("attempt", range(KILLS))
 def test_a_writer_killed_at_any_moment_leaves_the_old_or_the_new_content(tmp_path: Path, attempt: int) -> None:
     path = tmp_path / "file"
     path.write_bytes(OLD)
