@@ -43,6 +43,9 @@ class Arguments:
     cwd: str | None
     max_turns: int | None
     verbose: bool
+    resume: str | None
+    continue_last: bool
+    fork: bool
 
 
 class _Parser(argparse.ArgumentParser):
@@ -81,6 +84,9 @@ def build_parser() -> argparse.ArgumentParser:
     add("--denied-tools", action="append", default=[], metavar="RULES", help="deny rules, by comma or repeated")
     add("--cwd", help="working directory (default: the current one)")
     add("--max-turns", type=_positive, metavar="N", help="at most N model requests for the prompt")
+    add("--resume", metavar="ID", help="go on with this session; agentframework sessions list shows them")
+    add("--continue", action="store_true", dest="continue_last", help="go on with the latest session of the directory")
+    add("--fork", action="store_true", help="with either: go on with a copy, and leave the session as it is")
     add("--verbose", action="store_true", help="say on stderr what the session does")
     add("--version", action="store_true", help="print the version and leave")
     return parser
@@ -103,6 +109,10 @@ def parse(argv: list[str]) -> Arguments | None:
     prompt = found.print_prompt
     if words and prompt not in (None, STDIN):
         parser.error("give the prompt once: with -p or as an argument, not both")
+    if found.resume is not None and found.continue_last:
+        parser.error("--resume names a session, --continue means the latest; give one of them")
+    if found.fork and found.resume is None and not found.continue_last:
+        parser.error("--fork needs --resume or --continue: what is to be copied?")
     if found.input_format == "stream-json":
         if words or prompt not in (None, STDIN):
             parser.error("with --input-format stream-json the prompts come on stdin; leave the text out")
@@ -124,6 +134,9 @@ def parse(argv: list[str]) -> Arguments | None:
         cwd=found.cwd,
         max_turns=found.max_turns,
         verbose=found.verbose,
+        resume=found.resume,
+        continue_last=found.continue_last,
+        fork=found.fork,
     )
 
 

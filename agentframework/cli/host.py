@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from agentframework.assembly.providers import resolve_provider
 from agentframework.cli.arguments import Arguments
+from agentframework.cli.keeping import session_store, session_to_resume
 from agentframework.errors import ConfigurationError, MissingCredentialsError
 from agentframework.providers.protocol import Provider
 from agentframework.session import InteractiveSession
@@ -14,12 +15,18 @@ EXIT_ERROR = 1
 EXIT_CONFIGURATION = 2
 
 
-def make_session(
+async def make_session(
     arguments: Arguments, provider: Provider, *, command_modules: Sequence[CommandModule] = ()
-) -> InteractiveSession:
-    """The session that ``arguments`` describe. Raises `ConfigurationError`."""
-    return InteractiveSession(
-        cwd=arguments.cwd or _here(),
+) -> tuple[InteractiveSession, str | None]:
+    """The session that ``arguments`` describe, and a sentence about why nothing of it is kept if so.
+
+    Raises `ConfigurationError`.
+    """
+    cwd = arguments.cwd or _here()
+    store, problem = session_store(os.environ)
+    resume = await session_to_resume(arguments, store, cwd)
+    session = InteractiveSession(
+        cwd=cwd,
         provider=provider,
         model=None if _is_model_file(arguments.model) else arguments.model,
         permission_mode=arguments.permission_mode,
@@ -29,7 +36,11 @@ def make_session(
         background_shells=True,
         max_turns=arguments.max_turns,
         command_modules=command_modules,
+        session_store=store,
+        resume_session_id=resume,
+        fork_session=arguments.fork,
     )
+    return session, problem
 
 
 def make_provider(arguments: Arguments) -> Provider:

@@ -51,6 +51,10 @@ def _command(words: list[str]) -> int:
         from agentframework.cli.permissions_command import permissions_command  # noqa: PLC0415
 
         return permissions_command(words[1:])
+    if words[:1] == ["sessions"]:
+        from agentframework.cli.sessions_command import sessions_command  # noqa: PLC0415
+
+        return sessions_command(words[1:])
     arguments = parse(words)
     if arguments is None:
         from agentframework.cli.version import version  # noqa: PLC0415

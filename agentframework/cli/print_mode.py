@@ -91,7 +91,9 @@ class _PrintMode:
 
     async def _session(self, work: Callable[[HeadlessRunner], Awaitable[int]]) -> int:
         provider = make_provider(self._arguments)
-        session = make_session(self._arguments, provider)
+        session, problem = await make_session(self._arguments, provider)
+        if problem is not None:
+            write_stderr(f"agentframework: {problem}\n".encode())
         if self._arguments.verbose:
             _narrate(session)
         runner = self._runner = create_headless_runner(

@@ -61,9 +61,9 @@ def _complain(text: str, code: int) -> int:
 async def _run(arguments: Arguments) -> int:
     history, warning = open_history(os.environ)
     provider = make_provider(arguments)
-    session = make_session(arguments, provider, command_modules=builtin_commands())
-    if warning is not None:
-        _complain(warning, 0)
+    session, problem = await make_session(arguments, provider, command_modules=builtin_commands())
+    if warning is not None or problem is not None:
+        _complain(warning or problem or "", 0)
     front = _front(session, history)
     try:
         await session.start()
