@@ -8,6 +8,11 @@ from importlib import import_module
 from typing import Any
 
 _HOMES = {
+    "agentframework.agent": (
+        "AbortSignal",
+        "Agent",
+        "AgentRun",
+    ),
     "agentframework.assembly.builtins": (
         "builtin_commands",
         "builtin_tools",
@@ -96,6 +101,7 @@ _HOMES = {
         "ImagePart",
         "Message",
         "ModelPrice",
+        "RunResult",
         "SystemNote",
         "TextPart",
         "ThinkingPart",
@@ -109,9 +115,14 @@ _HOMES = {
         "UserMessage",
     ),
     "agentframework.permissions": (
+        "AuthorizationRule",
         "PermissionAnswer",
         "PermissionMode",
         "PermissionRules",
+        "ToolApprovalRequest",
+        "ToolAuthorizationEvent",
+        "ToolDecision",
+        "ToolPolicy",
     ),
     "agentframework.providers.anthropic": (
         "AnthropicProvider",

@@ -1,5 +1,10 @@
 """What type checkers see: the same names as `_HOMES` in ``__init__.py``, which loads them at first use."""
 
+from agentframework.agent import (
+    AbortSignal,
+    Agent,
+    AgentRun,
+)
 from agentframework.assembly.builtins import (
     builtin_commands,
     builtin_tools,
@@ -88,6 +93,7 @@ from agentframework.messages import (
     ImagePart,
     Message,
     ModelPrice,
+    RunResult,
     SystemNote,
     TextPart,
     ThinkingPart,
@@ -101,9 +107,14 @@ from agentframework.messages import (
     UserMessage,
 )
 from agentframework.permissions import (
+    AuthorizationRule,
     PermissionAnswer,
     PermissionMode,
     PermissionRules,
+    ToolApprovalRequest,
+    ToolAuthorizationEvent,
+    ToolDecision,
+    ToolPolicy,
 )
 from agentframework.providers.anthropic import (
     AnthropicProvider,
@@ -173,10 +184,14 @@ from agentframework.transports.headless import (
 )
 
 __all__ = [
+    "AbortSignal",
+    "Agent",
     "AgentFrameworkError",
+    "AgentRun",
     "AnthropicProvider",
     "AssistantMessage",
     "AuthenticationError",
+    "AuthorizationRule",
     "AutoMode",
     "CommandInfo",
     "CommandModule",
@@ -246,6 +261,7 @@ __all__ = [
     "ReplayProvider",
     "RetryPolicy",
     "RiskClass",
+    "RunResult",
     "SessionBusyError",
     "SessionClosedError",
     "SessionError",
@@ -265,14 +281,18 @@ __all__ = [
     "ThinkingChunk",
     "ThinkingPart",
     "Tool",
+    "ToolApprovalRequest",
+    "ToolAuthorizationEvent",
     "ToolCall",
     "ToolCallChunk",
     "ToolCatalog",
     "ToolContext",
+    "ToolDecision",
     "ToolExecutionError",
     "ToolExecutor",
     "ToolInfo",
     "ToolMessage",
+    "ToolPolicy",
     "ToolRegistry",
     "ToolResult",
     "ToolResultPart",

@@ -18,6 +18,7 @@ from agentframework.hooks import HookEngine, HookEvent
 from agentframework.loop import Conversation, TurnLoop, TurnSettings
 from agentframework.loop.hooking import TurnHooks
 from agentframework.loop.limits import check_price
+from agentframework.loop.loop import ContextPort
 from agentframework.loop.model_call import ModelCaller
 from agentframework.loop.response_format import ResponseFormat, parse_response_format
 from agentframework.loop.tool_calls import ToolRounds
@@ -53,6 +54,7 @@ class ModelSettings:
     response_format: ResponseFormat | None
     session_id: str
     catalog: ToolCatalog
+    no_think: bool = False
 
     def request(self, conversation: Conversation, settings: TurnSettings) -> ModelRequest:
         """The next request of a conversation, with what holds for this turn alone."""
@@ -67,6 +69,7 @@ class ModelSettings:
             session_id=self.session_id,
             raw_events=self.raw_events,
             response_schema=self.response_format.schema if self.response_format else None,
+            no_think=self.no_think,
         )
 
     def current(self) -> tuple[Provider, str]:
@@ -96,16 +99,26 @@ class Parts:
 
 
 def build(
-    options: AssemblyOptions, sink: EventSink, abandon: Callable[[asyncio.Task[Any]], object]
+    options: AssemblyOptions,
+    sink: EventSink,
+    abandon: Callable[[asyncio.Task[Any]], object],
+    *,
+    servers: ConversationServers | None = None,
+    context: ContextPort | None = None,
 ) -> Parts:
     """Wire a conversation. ``abandon`` takes over tasks that ignore their cancellation.
+
+    ``servers`` are some that other conversations use too, with a catalog of all tools; then the options on tools and
+    servers are not looked at. ``context`` shortens the conversation.
 
     Raises `ConfigurationError` or ``TOOL_NAME_CONFLICT`` for options that cannot work.
     """
     sandbox = LocalSandbox(options.cwd, options.tools.additional_directories)
     background = background_registry(sink)
-    catalog = _catalog(options.tools, background)
-    servers = ConversationServers(options.servers, catalog, sink, sandbox.roots[0])
+    if servers is None:
+        catalog = _catalog(options.tools, background)
+        servers = ConversationServers(options.servers, catalog, sink.emit, sandbox.roots[0])
+    catalog = servers.catalog
     settings = _settings(options, sandbox, catalog)
     engine = hook_engine(
         options.hooks,
@@ -147,6 +160,7 @@ def build(
         settings.response_format,
         background.take_news,
         options.loop_guard,
+        context,
     )
     return Parts(settings, catalog, sandbox, prompts, gate, engine, servers, loop, background, spills)
 
@@ -180,6 +194,7 @@ def _settings(options: AssemblyOptions, sandbox: LocalSandbox, catalog: ToolCata
         response_format=parse_response_format(model.response_format),
         session_id=options.session_id,
         catalog=catalog,
+        no_think=model.no_think,
     )
 
 

@@ -31,7 +31,7 @@ class ModelOptions:
     """The model side.
 
     ``effort`` is ``none`` to ``max``; ``max_output_tokens`` bounds one reply; ``prices`` tells by the name of a model
-    what it costs.
+    what it costs; ``no_think`` ends prompts in ``/no_think``.
     """
 
     provider: Provider
@@ -42,6 +42,7 @@ class ModelOptions:
     raw_events: bool = False
     response_format: Any = None
     prices: Mapping[str, ModelPrice] = field(default_factory=dict[str, ModelPrice])
+    no_think: bool = False
 
     def __post_init__(self) -> None:
         check_effort(self.effort)

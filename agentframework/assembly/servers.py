@@ -1,4 +1,4 @@
-"""The MCP servers of one conversation: started with it, their tools in its catalog, ended with it."""
+"""The MCP servers of a conversation, or of all of an agent: started with it, their tools in its catalog."""
 
 import asyncio
 
@@ -8,24 +8,24 @@ from agentframework.assembly.options import ServerOptions
 from agentframework.errors import ToolExecutionError
 from agentframework.events import BaseEvent, WarningEvent
 from agentframework.events.mcp import McpServerConfigurationChanged, McpToolCatalogUpdated
-from agentframework.events.sink import EventSink
 from agentframework.mcp import McpClientManager, McpOptions, McpToolExecutor
+from agentframework.mcp.manager import Emit
 from agentframework.tools import ToolCatalog
 from agentframework.tools.names import server_prefix
 
 
 class ConversationServers:
-    """Keeps the tools of all servers in ``catalog`` and tells of everything through ``sink``.
+    """Keeps the tools of all servers in ``catalog`` and tells of everything through ``emit``, as `EventSink.emit`.
 
     A conversation without servers costs nothing until somebody asks for the manager. Raises `ConfigurationError`.
     """
 
-    __slots__ = ("_catalog", "_cwd", "_deadline", "_executor", "_manager", "_options", "_sink", "_starting")
+    __slots__ = ("_cwd", "_deadline", "_emit", "_executor", "_manager", "_options", "_starting", "catalog")
 
-    def __init__(self, options: ServerOptions, catalog: ToolCatalog, sink: EventSink, cwd: str) -> None:
+    def __init__(self, options: ServerOptions, catalog: ToolCatalog, emit: Emit, cwd: str) -> None:
         self._options = options
-        self._catalog = catalog
-        self._sink = sink
+        self.catalog = catalog
+        self._emit = emit
         self._cwd = cwd
         self._manager: McpClientManager | None = None
         self._executor: McpToolExecutor | None = None
@@ -53,7 +53,7 @@ class ConversationServers:
         )
         self._executor = McpToolExecutor(manager)
         for server_id in manager.server_ids:
-            self._catalog.replace_group(_group(server_id), ())
+            self.catalog.replace_group(_group(server_id), ())
         manager.send_events_to(self._tell)
         return manager
 
@@ -72,6 +72,11 @@ class ConversationServers:
         if left > 0:
             await run_abortable(_settled(self._starting, left), abort)
 
+    async def decided(self) -> None:
+        """Return when every server is decided, however long that takes."""
+        if self._starting is not None:
+            await asyncio.wait({self._starting})
+
     async def close(self) -> None:
         """End every connection."""
         if self._manager is not None:
@@ -83,22 +88,22 @@ class ConversationServers:
         if event is McpToolCatalogUpdated:
             self._take_tools(str(fields[0]))
         elif event is McpServerConfigurationChanged and fields[1] == "removed":
-            self._catalog.remove_group(_group(str(fields[0])))
-        self._sink.emit(event, *fields)
+            self.catalog.remove_group(_group(str(fields[0])))
+        self._emit(event, *fields)
 
     def _take_tools(self, server_id: str) -> None:
         assert self._executor is not None
         tools = self._executor.tools_of(server_id)
         try:
-            self._catalog.replace_group(_group(server_id), tools)
+            self.catalog.replace_group(_group(server_id), tools)
         except ToolExecutionError as error:
             taken = str(error.details.get("tool"))
             others = [tool for tool in tools if self._is_free(tool.name, server_id)]
-            self._catalog.replace_group(_group(server_id), others)
-            self._sink.emit(WarningEvent, f"MCP server {server_id}: {taken!r} is left out: the name is taken", "mcp")
+            self.catalog.replace_group(_group(server_id), others)
+            self._emit(WarningEvent, f"MCP server {server_id}: {taken!r} is left out: the name is taken", "mcp")
 
     def _is_free(self, name: str, server_id: str) -> bool:
-        return self._catalog.get(name) is None or self._catalog.group_of(name) == _group(server_id)
+        return self.catalog.get(name) is None or self.catalog.group_of(name) == _group(server_id)
 
 
 def _group(server_id: str) -> str:

@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 
 from agentframework.errors import ErrorInfo
 from agentframework.events.base import BaseEvent
-from agentframework.messages import ExecutionResult
+from agentframework.messages import ExecutionResult, RunResult
 
 TurnSource = Literal["user", "agent-wakeup", "peer"]
 
@@ -48,7 +48,7 @@ class Complete(BaseEvent):
     """The turn ended with an answer."""
 
     type: ClassVar[str] = "complete"
-    result: ExecutionResult
+    result: ExecutionResult | RunResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Interrupted(BaseEvent):
     """The turn was stopped; what had been said is kept."""
 
     type: ClassVar[str] = "interrupted"
-    result: ExecutionResult
+    result: ExecutionResult | RunResult
 
 
 @dataclass(frozen=True, slots=True)

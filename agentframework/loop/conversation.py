@@ -88,6 +88,12 @@ class Conversation:
         self._messages.append(message)
         self._bytes += estimate_message_bytes(message)
 
+    def replace(self, messages: Iterable[Message]) -> None:
+        """Go on from these messages alone. Raises ``ValueError`` if they break the pairing of calls and results."""
+        self.clear()
+        for message in messages:
+            self.append(message)
+
     def clear(self) -> None:
         """Forget everything."""
         self._reset()

@@ -35,6 +35,14 @@ class ModelChoice(Protocol):
         ...
 
 
+class ContextPort(Protocol):
+    """Who keeps a conversation within the model's window."""
+
+    async def before_request(self, conversation: Conversation, turn: Turn) -> None:
+        """Shorten ``conversation`` if it has to be, ahead of the next request. Raises `AbortedError`."""
+        ...
+
+
 def _no_news() -> Sequence[str]:
     return ()
 
@@ -52,6 +60,7 @@ class TurnLoop:
     response_format: ResponseFormat | None = None
     news: Callable[[], Sequence[str]] = _no_news
     guard: LoopGuard | None = None
+    context: ContextPort | None = None
 
     async def __call__(self, conversation: Conversation, turn: Turn) -> TurnOutcome:
         """Run until the model answers without calls.
@@ -71,6 +80,9 @@ class TurnLoop:
         try:
             while True:
                 await pacer().breathe()
+                if self.context is not None:
+                    turn.abort.check()
+                    await self.context.before_request(conversation, turn)
                 provider, request = self._begin_iteration(conversation, turn, limits)
                 reply = await self._ask_model(provider, request, turn)
                 calls = reply.tool_calls

@@ -75,3 +75,8 @@ class TurnOutcome:
     response: str
     stop_reason: str | None
     structured_output: Any = None
+
+    @property
+    def by_host(self) -> bool:
+        """Whether it was ended after a round of tools, so that the model has not answered."""
+        return self.stop_reason in ("hook", "stop_after_execution", "loop_detected")

@@ -20,7 +20,7 @@ from agentframework.messages.content import (
     image_type,
     part_from_dict,
 )
-from agentframework.messages.history import ExecutionResult, HistoryEntry, SystemNote, TurnResult
+from agentframework.messages.history import ExecutionResult, HistoryEntry, RunResult, SystemNote, TurnResult
 from agentframework.messages.message import AssistantMessage, Message, ToolMessage, UserMessage, user_text
 from agentframework.messages.usage import ContextState, ModelPrice, Usage
 
@@ -36,6 +36,7 @@ __all__ = [
     "Message",
     "ModelPrice",
     "OpaquePart",
+    "RunResult",
     "SystemNote",
     "TextPart",
     "ThinkingPart",

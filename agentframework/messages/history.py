@@ -52,6 +52,15 @@ class TurnResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RunResult(TurnResult):
+    """Result of an agent's run. ``messages`` is the whole conversation, ``iterations`` counts this run's requests."""
+
+    messages: tuple[Message, ...]
+    iterations: int
+    stopped_after_tool_execution: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutionResult(TurnResult):
     """Result of a session's turn. ``history`` is the session's live timeline; JSON leaves it out."""
 

@@ -19,10 +19,19 @@ from agentframework.permissions.gate import PermissionGate
 from agentframework.permissions.grants import Grant
 from agentframework.permissions.judge import GateOptions
 from agentframework.permissions.modes import PermissionMode, parse_mode
+from agentframework.permissions.policy_at_gate import PolicyAtGate
 from agentframework.permissions.prompts import PermissionQuestion, PromptBroker
 from agentframework.permissions.rules import PermissionRules, Rule, RuleSet, parse_rule, parse_rules
+from agentframework.permissions.tool_policy import (
+    AuthorizationRule,
+    ToolApprovalRequest,
+    ToolAuthorizationEvent,
+    ToolDecision,
+    ToolPolicy,
+)
 
 __all__ = [
+    "AuthorizationRule",
     "BatchApproval",
     "ClassifierPort",
     "Decision",
@@ -37,6 +46,7 @@ __all__ = [
     "PermissionMode",
     "PermissionQuestion",
     "PermissionRules",
+    "PolicyAtGate",
     "PolicyPort",
     "PolicyVerdict",
     "ProjectRules",
@@ -44,6 +54,10 @@ __all__ = [
     "Rule",
     "RuleSet",
     "Step",
+    "ToolApprovalRequest",
+    "ToolAuthorizationEvent",
+    "ToolDecision",
+    "ToolPolicy",
     "TurnScope",
     "parse_mode",
     "parse_rule",
