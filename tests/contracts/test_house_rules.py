@@ -17,7 +17,13 @@ TESTS = sorted((ROOT / "tests").rglob("test_*.py"))
 MAX_LINES = 70
 MAX_PARAMETERS = 8
 # Their parameters are the options that users write down by name.
-OPTION_CONSTRUCTORS = {"AnthropicProvider.__init__", "InteractiveSession.__init__", "OpenAIProvider.__init__"}
+OPTION_CONSTRUCTORS = {
+    "Agent.__init__",
+    "Agent.run",
+    "AnthropicProvider.__init__",
+    "InteractiveSession.__init__",
+    "OpenAIProvider.__init__",
+}
 MIN_WORDS = 3
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

@@ -14,7 +14,7 @@ import pytest
 
 import agentframework
 import agentframework.events
-from agentframework import AgentFrameworkError, ErrorCode, InteractiveSession, create_query, errors
+from agentframework import Agent, AgentFrameworkError, ErrorCode, InteractiveSession, create_query, errors
 from agentframework.cli.arguments import build_parser
 from agentframework.events import EVENT_TYPES, BaseEvent
 
@@ -89,6 +89,8 @@ SURFACE: Mapping[str, Callable[[], dict[str, Any]]] = {
     "error_classes": error_classes,
     "error_codes": error_codes,
     "session_options": lambda: options_of(InteractiveSession.__init__),
+    "agent_options": lambda: options_of(Agent.__init__),
+    "run_options": lambda: options_of(Agent.run),
     "query_options": lambda: options_of(create_query),
     "command_line": command_line,
     "exit_codes": exit_codes,

@@ -188,12 +188,32 @@ def two_rounds(stage: Stage) -> Iterator[None]:
     yield
 
 
+@contextmanager
+def an_order(stage: Stage) -> Iterator[None]:
+    stage.model.add(say(call("price_of", item="pear")), "They cost 2.80 euros.")
+    yield
+
+
+@contextmanager
+def told_before(stage: Stage) -> Iterator[None]:
+    stage.model.add("The apples.")
+    yield
+    assert [message.role for message in stage.model.requests[-1].messages] == ["user", "assistant", "user"]
+
+
+@contextmanager
+def two_orders(stage: Stage) -> Iterator[None]:
+    stage.model.add(say(call("price_of", item="apple"), call("price_of", item="pear")))
+    yield
+
+
 SCENES: Mapping[str, Scene] = {
     scene.__name__: scene
     for scene in (
         a_book,
         a_server,
         a_title,
+        an_order,
         counting,
         fallback,
         foreign_tool,
@@ -208,9 +228,11 @@ SCENES: Mapping[str, Scene] = {
         steered,
         summary_is_written,
         tests_and_more,
+        told_before,
         three_prompts,
         tool_lists,
         two_files,
+        two_orders,
         two_questions,
         two_rounds,
         two_results,
