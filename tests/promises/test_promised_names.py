@@ -3,6 +3,7 @@ import pytest
 import agentframework
 
 NAMES = (
+    "Agent",
     "AgentFrameworkError",
     "CompositeToolExecutor",
     "ContextManager",
@@ -16,6 +17,7 @@ NAMES = (
     "ToolExecutionError",
     "ToolExecutor",
     "ToolInfo",
+    "ToolPolicy",
     "ToolRegistry",
     "ToolResult",
     "TurnNotRunError",
