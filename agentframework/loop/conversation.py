@@ -88,11 +88,12 @@ class Conversation:
         self._messages.append(message)
         self._bytes += estimate_message_bytes(message)
 
-    def replace(self, messages: Iterable[Message]) -> None:
+    def replace(self, messages: Sequence[Message], reason: str = "compact") -> None:
         """Go on from these messages alone. Raises ``ValueError`` if they break the pairing of calls and results."""
-        self.clear()
-        for message in messages:
-            self.append(message)
+        self._reset()
+        self.load(messages)
+        if self._recorder is not None:
+            self._recorder.restarted(reason, messages)
 
     def clear(self) -> None:
         """Forget everything."""

@@ -6,10 +6,10 @@ from agentframework.events import ContextUpdate, SessionRenamed
 from agentframework.events.sink import EventSink
 from agentframework.loop import Conversation
 from agentframework.session.persistence import NoJournal, SessionJournal, StoreOptions
-from agentframework.session.restoring import close_calls
 from agentframework.session.runner import TurnRunner
 from agentframework.session.timeline import Timeline
 from agentframework.stores.port import JournalStore, check_session_id
+from agentframework.stores.restoring import close_calls
 
 CUT_SHORT_NOTE = "[The previous turn was cut short; what it had begun may be unfinished.]"
 

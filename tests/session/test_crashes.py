@@ -9,8 +9,8 @@ import anyio
 
 from agentframework import AssistantMessage, InteractiveSession, JsonlSessionStore, ToolMessage
 from agentframework.messages import Message
-from agentframework.session.restoring import LOST_TEXT
 from agentframework.stores.records import restore
+from agentframework.stores.restoring import LOST_TEXT
 from agentframework.testing import ScriptedProvider, say
 
 CHILD = Path(__file__).with_name("crash_child.py")

@@ -12,7 +12,7 @@ from agentframework.messages import (
     ToolResultPart,
     user_text,
 )
-from agentframework.session.restoring import LOST_TEXT, close_calls
+from agentframework.stores.restoring import LOST_TEXT, close_calls
 
 
 def calls(*names: str) -> AssistantMessage:
