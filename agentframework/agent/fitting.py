@@ -32,19 +32,20 @@ class Fitting:
         self.remembered = remembered
         return self._manager.resumed(messages, cut, summary)
 
-    async def before_request(self, conversation: Conversation, turn: Turn) -> None:
-        """Shorten the conversation if it has outgrown the bounds."""
+    async def before_request(self, conversation: Conversation, turn: Turn) -> bool:
+        """Shorten the conversation if it has outgrown the bounds; whether that was done."""
         bounds = self._manager.bounds
         now = conversation.context_state(bounds.tokens)
         if bounds.hold(now.messages, now.bytes):
-            return
+            return False
         fitted = await self._manager.fit(conversation.messages, abort=turn.abort)
         if fitted.problem is not None:
             self._sink.emit(WarningEvent, f"{fitted.problem}; the oldest messages were left out", "context")
         if not fitted.compacted:
-            return
+            return False
         if fitted.summary is not None:
             first = conversation.messages[fitted.cut.start].id
             self.remembered = {"summary": fitted.summary, "first": first}
         conversation.replace(fitted.messages)
         self._sink.emit(Compact, "auto", fitted.before, fitted.after)
+        return True

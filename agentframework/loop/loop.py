@@ -38,8 +38,11 @@ class ModelChoice(Protocol):
 class ContextPort(Protocol):
     """Who keeps a conversation within the model's window."""
 
-    async def before_request(self, conversation: Conversation, turn: Turn) -> None:
-        """Shorten ``conversation`` if it has to be, ahead of the next request. Raises `AbortedError`."""
+    async def before_request(self, conversation: Conversation, turn: Turn) -> bool:
+        """Shorten ``conversation`` if it has to be, ahead of the next request; whether that was done.
+
+        Raises `AbortedError`.
+        """
         ...
 
 

@@ -135,6 +135,27 @@ def mcp(outcome: Outcome) -> None:
     assert outcome.printed == "sums offers add as mcp__sums__add\nFive.\n"
 
 
+def governed(outcome: Outcome) -> None:
+    assert outcome.returned == ["order_of: allow", "refund: allow", "refund: redirect"]
+    assert outcome.printed == "You have it back.\nA colleague will call you back.\n"
+    last = outcome.provider.requests[-1].messages
+    assert last[-1].text == "Do not refund. Say that a colleague will call back."
+    assert "30.0 euros of order 17 given back" in outcome.results()
+
+
+def endpoints(outcome: Outcome) -> None:
+    assert outcome.returned == ["find_devices", "read_note"]
+    assert outcome.printed == "A printer and a lamp.\n"
+    devices, note = outcome.results()
+    assert devices == "printer, lamp"
+    assert "did not approve" in note
+
+
+def web(outcome: Outcome) -> None:
+    assert outcome.returned == "Hello to you."
+    assert outcome.provider.requests[0].system == "Answer in one sentence."
+
+
 MAKEFILE = "test:\n\t@echo all green\n"
 SCRIPTS: dict[str, tuple[tuple[Any, ...], Callable[[Outcome], None]]] = {
     "01_hello": ((say("I will look. ", call("Glob", pattern="*.txt")), "There is one file, notes.txt."), hello),
@@ -198,6 +219,24 @@ SCRIPTS: dict[str, tuple[tuple[Any, ...], Callable[[Outcome], None]]] = {
         ),
         tool_images,
     ),
+    "10_governed_agent": (
+        (
+            say(call("order_of", number="17")),
+            say(call("refund", number="17", euros=30.0)),
+            "You have it back.",
+            say(call("refund", number="18", euros=900.0)),
+            "A colleague will call you back.",
+        ),
+        governed,
+    ),
+    "11_endpoints": (
+        (
+            say(call("mcp__server_1__find_devices"), call("mcp__server_2__read_note", name="printer")),
+            "A printer and a lamp.",
+        ),
+        endpoints,
+    ),
+    "12_web_endpoint": ((say("Hello ", "to you."),), web),
 }
 
 
