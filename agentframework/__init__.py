@@ -12,6 +12,7 @@ _HOMES = {
         "AbortSignal",
         "Agent",
         "AgentRun",
+        "OpenTelemetryObserver",
     ),
     "agentframework.assembly.builtins": (
         "builtin_commands",

@@ -4,6 +4,7 @@ from agentframework.agent import (
     AbortSignal,
     Agent,
     AgentRun,
+    OpenTelemetryObserver,
 )
 from agentframework.assembly.builtins import (
     builtin_commands,
@@ -243,6 +244,7 @@ __all__ = [
     "ModelRequest",
     "ModelResponseInvalidError",
     "OpenAIProvider",
+    "OpenTelemetryObserver",
     "OverloadedError",
     "PayloadError",
     "PermissionAnswer",

@@ -6,6 +6,7 @@ Below are the loop, gate, tools, servers and stores that sessions use too.
 from agentframework._base.abort import AbortSignal
 from agentframework.agent.agent import Agent
 from agentframework.agent.run import AgentRun
+from agentframework.agent.telemetry import OpenTelemetryObserver
 from agentframework.context import ContextManager, ContextOptions
 from agentframework.loop import Limits
 from agentframework.messages import RunResult
@@ -25,6 +26,7 @@ __all__ = [
     "ContextManager",
     "ContextOptions",
     "Limits",
+    "OpenTelemetryObserver",
     "RunResult",
     "ToolApprovalRequest",
     "ToolAuthorizationEvent",
