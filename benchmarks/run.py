@@ -20,7 +20,12 @@ from environments import PEERS, python_of
 HERE = Path(__file__).parent
 GROUPS = (("short", "burst", "paced", "tools", "parallel"), ("growth",), ("memory",), ("crowd",))
 BARE = {"anthropic": "bare_anthropic", "chat": "bare_chat", "responses": "bare_responses"}
-OURS = {"session_anthropic": "anthropic", "session_chat": "chat", "session_responses": "responses"}
+OURS = {
+    "session_anthropic": "anthropic",
+    "session_chat": "chat",
+    "session_responses": "responses",
+    "agent_anthropic": "anthropic",
+}
 
 # What is compared, and the most that ours may be.
 COLUMNS = (
