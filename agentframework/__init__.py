@@ -33,6 +33,7 @@ _HOMES = {
     "agentframework.errors": (
         "AgentFrameworkError",
         "AuthenticationError",
+        "CompactionError",
         "ConfigurationError",
         "ContextOverflowError",
         "ErrorCode",

@@ -25,6 +25,7 @@ from agentframework.context import (
 from agentframework.errors import (
     AgentFrameworkError,
     AuthenticationError,
+    CompactionError,
     ConfigurationError,
     ContextOverflowError,
     ErrorCode,
@@ -197,6 +198,7 @@ __all__ = [
     "CommandInfo",
     "CommandModule",
     "CommandResult",
+    "CompactionError",
     "CompositeToolExecutor",
     "ConfigurationError",
     "ContextManager",

@@ -7,6 +7,7 @@ folder under another package name. Nothing but ``agentframework.bundled`` may lo
 from agentframework.slash import CommandModule, CommandSet
 
 from .clear import clear_command
+from .compact import compact_command
 from .context import context_command
 from .cost import cost_command
 from .exit import exit_command
@@ -25,6 +26,7 @@ def builtin_commands() -> CommandSet:
         mode_command(),
         model_command(),
         context_command(),
+        compact_command(),
         cost_command(),
         exit_command(),
     )

@@ -49,3 +49,7 @@ class Fitting:
         conversation.replace(fitted.messages)
         self._sink.emit(Compact, "auto", fitted.before, fitted.after)
         return True
+
+    async def after_overflow(self, conversation: Conversation, turn: Turn) -> bool:
+        """The bounds are the host's: a model that cannot hold so much is its to choose, or to say less."""
+        return False

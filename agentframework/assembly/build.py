@@ -16,6 +16,7 @@ from agentframework.assembly.servers import ConversationServers
 from agentframework.events.sink import EventSink
 from agentframework.hooks import HookEngine, HookEvent
 from agentframework.loop import Conversation, TurnLoop, TurnSettings
+from agentframework.loop.compaction import Compactor
 from agentframework.loop.hooking import TurnHooks
 from agentframework.loop.limits import check_price
 from agentframework.loop.loop import ContextPort
@@ -55,6 +56,7 @@ class ModelSettings:
     session_id: str
     catalog: ToolCatalog
     no_think: bool = False
+    max_tokens: int | None = None
 
     def request(self, conversation: Conversation, settings: TurnSettings) -> ModelRequest:
         """The next request of a conversation, with what holds for this turn alone."""
@@ -78,8 +80,8 @@ class ModelSettings:
 
     @property
     def context_window(self) -> int:
-        """Tokens the model can hold."""
-        return self.provider.limits(self.model).context_window
+        """Tokens the model can hold, or may be given."""
+        return self.max_tokens or self.provider.limits(self.model).context_window
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,7 @@ class Parts:
     loop: TurnLoop
     background: BackgroundRegistry
     spills: SpillStore
+    compactor: Compactor | None
 
 
 def build(
@@ -109,7 +112,7 @@ def build(
     """Wire a conversation. ``abandon`` takes over tasks that ignore their cancellation.
 
     ``servers`` are some that other conversations use too, with a catalog of all tools; then the options on tools and
-    servers are not looked at. ``context`` shortens the conversation.
+    servers are not looked at. ``context`` shortens the conversation, else that is done as the options say.
 
     Raises `ConfigurationError` or ``TOOL_NAME_CONFLICT`` for options that cannot work.
     """
@@ -150,9 +153,12 @@ def build(
         hooks,
         spills,
     )
+    prices = _prices(options, settings)
+    wanted = options.context
+    compactor = None if wanted is None else Compactor(wanted, settings, engine, sink, abandon, prices)
     loop = TurnLoop(
         settings,
-        ModelCaller(sink, abandon, _prices(options, settings)),
+        ModelCaller(sink, abandon, prices),
         rounds,
         sink,
         options.limits,
@@ -160,9 +166,9 @@ def build(
         settings.response_format,
         background.take_news,
         options.loop_guard,
-        context,
+        context or compactor,
     )
-    return Parts(settings, catalog, sandbox, prompts, gate, engine, servers, loop, background, spills)
+    return Parts(settings, catalog, sandbox, prompts, gate, engine, servers, loop, background, spills, compactor)
 
 
 def _prices(options: AssemblyOptions, settings: ModelSettings) -> Mapping[str, ModelPrice]:
@@ -195,6 +201,7 @@ def _settings(options: AssemblyOptions, sandbox: LocalSandbox, catalog: ToolCata
         session_id=options.session_id,
         catalog=catalog,
         no_think=model.no_think,
+        max_tokens=options.context.max_tokens if options.context is not None else None,
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from agentframework.context import ContextOptions
 from agentframework.errors import ConfigurationError
 from agentframework.loop import Limits, LoopGuard
 from agentframework.mcp import McpOptions
@@ -141,7 +142,7 @@ class ServerOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssemblyOptions:
-    """Everything together."""
+    """Everything together. ``context`` None: the loop never shortens the conversation."""
 
     session_id: str
     cwd: str | Path
@@ -152,6 +153,7 @@ class AssemblyOptions:
     servers: ServerOptions = field(default_factory=ServerOptions)
     limits: Limits = field(default_factory=lambda: Limits(max_iterations=None, max_tool_calls_per_turn=None))
     loop_guard: LoopGuard | None = None
+    context: ContextOptions | None = None
     system_prompt: str | None = None
     append_system_prompt: str | None = None
 

@@ -1,22 +1,22 @@
 """`ContextManager`: a conversation kept within bounds, by leaving the oldest out or by having it summarised."""
 
-import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agentframework._base.abort import AbortedError, AbortSignal, run_abortable
+from agentframework._base.abort import AbortedError, AbortSignal
 from agentframework._base.bounded import cut_middle
+from agentframework.context.compact import summary_message
 from agentframework.context.estimate import estimate_message_bytes
+from agentframework.context.host_summary import host_summary
 from agentframework.context.options import ContextOptions
 from agentframework.context.rounds import WHOLE, Cut
 from agentframework.context.truncate import Bounds, cut_to_fit
 from agentframework.errors import ConfigurationError
-from agentframework.messages import ContextState, Message, UserMessage, user_text
+from agentframework.messages import ContextState, Message
 
 DEFAULT_MAX_TOKENS = 32_000
 DEFAULT_MAX_MESSAGES = 100
-SUMMARY_NOTE = "[Summary of the earlier conversation, which is not shown any more]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,32 +87,11 @@ class ContextManager:
         if self.options.strategy != "summarize" or summarize is None:
             return None, None
 
-        async def ask() -> Any:
-            said = summarize(messages, abort) if _takes_two(summarize) else summarize(messages)
-            return await said if inspect.isawaitable(said) else said
-
         try:
-            text: Any = await run_abortable(ask(), abort)
+            text = await host_summary(summarize, messages, abort)
             abort.check()
         except AbortedError:
             raise
         except Exception as error:
             return None, f"the summary failed with {type(error).__name__}: {error}"
-        if not isinstance(text, str) or not text.strip():
-            return None, "the summary is empty" if isinstance(text, str) else f"the summary is no text: {text!r:.100}"
-        return cut_middle(text.strip(), max(80, self.bounds.most_bytes // 16)), None
-
-
-def summary_message(summary: str) -> UserMessage:
-    """The message that stands for what was left out."""
-    return user_text(f"{SUMMARY_NOTE}\n{summary}")
-
-
-def _takes_two(function: Any) -> bool:
-    try:
-        inspect.signature(function).bind(None, None)
-    except TypeError:
-        return False
-    except ValueError:  # nothing is known of its parameters
-        return True
-    return True
+        return cut_middle(text, max(80, self.bounds.most_bytes // 16)), None

@@ -17,6 +17,7 @@ says what to do, and ``details`` (JSON-able facts such as the file, the field or
     │   ├── SessionNotFoundError        no stored session has this id
     │   ├── WouldDeadlockError          a turn waits for a turn queued behind itself
     │   ├── PromptBlockedError          a hook refused the prompt
+    │   ├── CompactionError             the conversation could not be shortened
     │   └── TurnNotRunError             coalesced, dropped or cancelled before it ran
     ├── ProviderError                   the model side failed
     │   ├── ProviderConnectionError     unreachable, refused, DNS, TLS
@@ -76,6 +77,7 @@ from agentframework.errors.provider import (
 __all__ = [
     "AgentFrameworkError",
     "AuthenticationError",
+    "CompactionError",
     "ConfigurationError",
     "ContextOverflowError",
     "ErrorCode",
@@ -192,6 +194,12 @@ class PromptBlockedError(SessionError):
     """A hook refused the prompt; nothing was sent to the model."""
 
     default_code = ErrorCode.PROMPT_BLOCKED
+
+
+class CompactionError(SessionError):
+    """The conversation could not be shortened: no usable summary, or a hook objected. It is as it was."""
+
+    default_code = ErrorCode.COMPACTION_FAILED
 
 
 TurnNotRunReason = Literal["coalesced", "dropped", "cancelled"]

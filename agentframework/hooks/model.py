@@ -60,7 +60,6 @@ _AFTER_TOOL = EventTraits("tool_name", heeds_block=True)
 _BEFORE_TOOL = EventTraits("tool_name", heeds_block=True, gates=True, answers=True)
 # Where no hook answers, a person does: nothing is let through when one fails.
 _QUESTION = EventTraits("tool_name", heeds_block=True, answers=True)
-_TRIGGER = EventTraits("trigger")
 
 TRAITS: Mapping[HookEvent, EventTraits] = {
     HookEvent.PRE_TOOL_USE: _BEFORE_TOOL,
@@ -74,8 +73,8 @@ TRAITS: Mapping[HookEvent, EventTraits] = {
     HookEvent.SESSION_END: EventTraits("reason"),
     HookEvent.STOP: EventTraits(heeds_block=True),
     HookEvent.STOP_FAILURE: EventTraits("error"),
-    HookEvent.PRE_COMPACT: _TRIGGER,
-    HookEvent.POST_COMPACT: _TRIGGER,
+    HookEvent.PRE_COMPACT: EventTraits("trigger", heeds_block=True, takes_text=True),
+    HookEvent.POST_COMPACT: EventTraits("trigger"),
     HookEvent.SUBAGENT_START: EventTraits("agent_type"),
     HookEvent.SUBAGENT_STOP: EventTraits("agent_type", heeds_block=True),
     HookEvent.WORKTREE_CREATE: _TOOL,

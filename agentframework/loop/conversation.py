@@ -6,6 +6,7 @@ Sizes are kept as running sums, so that asking how full the window is costs noth
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from agentframework.context import estimate_message_bytes
@@ -36,16 +37,15 @@ class Recorder(Protocol):
 
 
 class Conversation:
-    """Messages in order. Append-only but for `clear` and `withdraw`."""
+    """Messages in order. Append-only but for `clear`, `replace` and `withdraw`."""
 
-    __slots__ = ("_bytes", "_messages", "_open", "_recorder", "_report_is_current", "_reported_tokens")
+    __slots__ = ("_bytes", "_messages", "_open", "_recorder", "_reported_bytes", "_reported_tokens")
 
     def __init__(self, messages: Iterable[Message] = (), recorder: Recorder | None = None) -> None:
         self._messages: list[Message] = []
         self._open: tuple[ToolCall, ...] = ()
         self._bytes = 0
-        self._reported_tokens = 0
-        self._report_is_current = False
+        self._reported_tokens = self._reported_bytes = 0
         self._recorder: Recorder | None = None
         self.load(messages)
         self._recorder = recorder
@@ -79,21 +79,12 @@ class Conversation:
             self._open = ()
         elif self._open:
             raise ValueError(f"a {message.role} message while calls wait for their results")
-        self._report_is_current = False
+        self._messages.append(message)
+        self._bytes += estimate_message_bytes(message)
         if isinstance(message, AssistantMessage):
             self._open = message.tool_calls
             if message.usage is not None and not message.usage.estimated:
-                self._reported_tokens = message.usage.total_tokens
-                self._report_is_current = True
-        self._messages.append(message)
-        self._bytes += estimate_message_bytes(message)
-
-    def replace(self, messages: Sequence[Message], reason: str = "compact") -> None:
-        """Go on from these messages alone. Raises ``ValueError`` if they break the pairing of calls and results."""
-        self._reset()
-        self.load(messages)
-        if self._recorder is not None:
-            self._recorder.restarted(reason, messages)
+                self._reported_tokens, self._reported_bytes = message.usage.total_tokens, self._bytes
 
     def clear(self) -> None:
         """Forget everything."""
@@ -105,8 +96,19 @@ class Conversation:
         self._messages.clear()
         self._open = ()
         self._bytes = 0
-        self._reported_tokens = 0
-        self._report_is_current = False
+        self._reported_tokens = self._reported_bytes = 0
+
+    def replace(self, messages: Sequence[Message], reason: str = "compact") -> None:
+        """Go on from ``messages`` alone. What was reported of the window until now says nothing about them.
+
+        Raises ``ValueError`` as `append` does, and leaves everything as it was.
+        """
+        fresh = [_without_report(message) for message in messages]
+        Conversation(fresh)
+        self._reset()
+        self.load(fresh)
+        if self._recorder is not None:
+            self._recorder.restarted(reason, fresh)
 
     def withdraw(self, message_id: str) -> int:
         """Take back the message with this id and all that followed. How many that were; 0 if there is none."""
@@ -123,10 +125,17 @@ class Conversation:
     def context_state(self, window: int) -> ContextState:
         """How full a window of ``window`` tokens is.
 
-        The provider's count where it covers the last message, else the larger of its last count and our
-        estimate.
+        The provider's count where it covers the last message. Else the larger of two estimates: that of all, and that
+        of what came since its last count, on top of it.
         """
         used = self._reported_tokens
-        if not self._report_is_current:
-            used = max(used, -(-self._bytes // BYTES_PER_TOKEN))
+        since = self._bytes - self._reported_bytes
+        if since or not used:
+            used = max(used + -(-since // BYTES_PER_TOKEN), -(-self._bytes // BYTES_PER_TOKEN))
         return ContextState(window, used, len(self._messages), self._bytes)
+
+
+def _without_report(message: Message) -> Message:
+    if isinstance(message, AssistantMessage) and message.usage is not None:
+        return replace(message, usage=None)
+    return message

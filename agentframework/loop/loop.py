@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from agentframework._base.abort import AbortedError
 from agentframework._base.pacing import pacer
+from agentframework.errors import ContextOverflowError
 from agentframework.events import IterationStarted, LoopDetected, MaxIterationsReached, ToolCallsDetected, WarningEvent
 from agentframework.events.sink import EventSink
 from agentframework.hooks.reminder import news_block
@@ -43,6 +44,10 @@ class ContextPort(Protocol):
 
         Raises `AbortedError`.
         """
+        ...
+
+    async def after_overflow(self, conversation: Conversation, turn: Turn) -> bool:
+        """Shorten it because the provider found it too long; whether that was done. Raises `AbortedError`."""
         ...
 
 
@@ -87,7 +92,7 @@ class TurnLoop:
                     turn.abort.check()
                     await self.context.before_request(conversation, turn)
                 provider, request = self._begin_iteration(conversation, turn, limits)
-                reply = await self._ask_model(provider, request, turn)
+                reply = await self._ask_model(conversation, provider, request, turn)
                 calls = reply.tool_calls
                 if calls:
                     stop_reason = await self._tool_round(calls, turn, limits, counter)
@@ -140,9 +145,17 @@ class TurnLoop:
         self.sink.emit(IterationStarted, turn.iteration)
         return provider, request
 
-    async def _ask_model(self, provider: Provider, request: ModelRequest, turn: Turn) -> AssistantMessage:
+    async def _ask_model(
+        self, conversation: Conversation, provider: Provider, request: ModelRequest, turn: Turn
+    ) -> AssistantMessage:
         self.hooks.before_model(provider, request, turn)
-        reply = await self.call_model(provider, request, turn)
+        try:
+            reply = await self.call_model(provider, request, turn)
+        except ContextOverflowError:
+            if self.context is None or not await self.context.after_overflow(conversation, turn):
+                raise
+            request = self.model.request(conversation, turn.settings)
+            reply = await self.call_model(provider, request, turn)
         turn.record(reply)
         if reply.text.strip():
             turn.replies.append(reply.text)

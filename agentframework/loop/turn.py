@@ -42,7 +42,8 @@ class ActiveTool:
 class Turn:
     """What a running turn knows.
 
-    ``record`` is told each message that joins the conversation; ``request`` is what the user asked for, in words.
+    ``record`` is told each message that joins the conversation; ``request`` is what the user asked for, in words, and
+    ``prompt_id`` the message in which they did.
     ``at_boundary`` is called after each round of tools, for messages that are to join the turn there.
     """
 
@@ -53,6 +54,7 @@ class Turn:
     record: Callable[[Message], None]
     request: str = ""
     settings: TurnSettings = AS_THE_CONVERSATION
+    prompt_id: str | None = None
     at_boundary: Callable[[], Awaitable[None]] | None = None
     began: float = field(default_factory=monotonic)
     iteration: int = 0

@@ -1,12 +1,14 @@
 """A session's side of slash commands: what commands may see and do of it, and how one is run.
 
 Implements `agentframework.slash.CommandHost` over the session's parts. The session owns one of these and delegates
-to it; nothing here knows the session itself.
+to it; of the session itself it knows no more than `Commanded`.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from typing import Protocol
 
 from agentframework.assembly import Parts
+from agentframework.context.window import ContextPart
 from agentframework.events import UiIntent
 from agentframework.events.sink import EventSink
 from agentframework.messages import ContextState, Usage
@@ -23,22 +25,45 @@ from agentframework.slash import (
 EXIT_INTENT = "exit"
 
 
+class Commanded(Protocol):
+    """What commands need of the session beside its parts."""
+
+    def is_executing(self) -> bool:
+        """True while something holds the session."""
+        ...
+
+    def get_context_state(self) -> ContextState:
+        """How full the window is."""
+        ...
+
+    def get_context_parts(self) -> Sequence[ContextPart]:
+        """What fills it."""
+        ...
+
+    def clear_conversation_history(self) -> None:
+        """Begin a new conversation."""
+        ...
+
+    async def compact_context(self, instructions: str | None = None) -> bool:
+        """Go on from a summary."""
+        ...
+
+
 class SessionCommandHost:
     """The session as its commands see it."""
 
-    __slots__ = ("_clear_history", "_context_state", "_parts", "_registry", "exit_requested", "usage")
+    __slots__ = (
+        "_parts",
+        "_registry",
+        "_session",
+        "exit_requested",
+        "usage",
+    )
 
-    def __init__(
-        self,
-        registry: CommandRegistry,
-        parts: Parts,
-        context_state: Callable[[], ContextState],
-        clear_history: Callable[[], None],
-    ) -> None:
+    def __init__(self, registry: CommandRegistry, parts: Parts, session: Commanded) -> None:
         self._registry = registry
         self._parts = parts
-        self._context_state = context_state
-        self._clear_history = clear_history
+        self._session = session
         self.usage = Usage()
         self.exit_requested = False
 
@@ -63,15 +88,24 @@ class SessionCommandHost:
 
     def get_context_state(self) -> ContextState:
         """How full the window is."""
-        return self._context_state()
+        return self._session.get_context_state()
+
+    def get_context_parts(self) -> Sequence[ContextPart]:
+        """What fills it, and what is free."""
+        return self._session.get_context_parts()
 
     def get_usage(self) -> Usage:
-        """Tokens of all replies so far."""
-        return self.usage
+        """Tokens of all replies and summaries so far."""
+        compactor = self._parts.compactor
+        return self.usage if compactor is None else self.usage + compactor.spent
 
     def clear_conversation_history(self) -> None:
         """Begin a new conversation."""
-        self._clear_history()
+        self._session.clear_conversation_history()
+
+    async def compact_context(self, instructions: str | None) -> bool:
+        """Go on from a summary."""
+        return await self._session.compact_context(instructions)
 
     def get_permissions(self) -> PermissionOverview:
         """Mode, rules and grants."""
@@ -107,15 +141,12 @@ class SessionCommands:
         modules: Iterable[CommandModule],
         parts: Parts,
         sink: EventSink,
-        *,
-        context_state: Callable[[], ContextState],
-        clear_history: Callable[[], None],
-        is_executing: Callable[[], bool],
+        session: Commanded,
     ) -> None:
         registry = CommandRegistry(modules)
         self._sink = sink
-        self.host = SessionCommandHost(registry, parts, context_state, clear_history)
-        self._executor = CommandExecutor(registry, self.host, is_executing)
+        self.host = SessionCommandHost(registry, parts, session)
+        self._executor = CommandExecutor(registry, self.host, session.is_executing)
 
     def count(self, usage: Usage) -> None:
         """Add a reply's usage."""

@@ -59,6 +59,10 @@ class TurnJournal(Protocol):
         """Return when all of the turn is as safe as it gets."""
         ...
 
+    async def safe(self) -> None:
+        """Return when all until now is as safe as it gets."""
+        ...
+
 
 class NoJournal:
     """Of a session that is stored nowhere."""
@@ -80,6 +84,9 @@ class NoJournal:
         """Nothing to write."""
 
     async def turn_ended(self, status: SessionStatus) -> None:
+        """Nothing to wait for."""
+
+    async def safe(self) -> None:
         """Nothing to wait for."""
 
 
@@ -188,6 +195,8 @@ class SessionJournal:
         """The conversation goes on from ``messages`` alone."""
         if self._stored or self._pending:
             self._record(boundary_record(reason, messages, self.state, self.kept))
+            if self.turn_id is not None:  # who reads from here on is to know that it has not ended
+                self._record(turn_record(self.turn_id, "start"))
 
     def keep(self, key: str, value: Any) -> None:
         """Remember a value of an ability."""
@@ -209,6 +218,10 @@ class SessionJournal:
             self._record(turn_record(self.turn_id, "end", status=status))
             self.turn_id = None
             self.state = self.state.patched({"status": status})
+        await self.safe()
+
+    async def safe(self) -> None:
+        """Return when everything is on disk, or the store's failure has been reported."""
         await self.settle()
         if self._stored:
             await self._guarded(self._store.sync(self.state.session_id))

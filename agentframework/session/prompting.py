@@ -42,7 +42,7 @@ class SessionPrompts:
 
         Raises `InvalidInputError` for a blank prompt, `SessionClosedError` after `shutdown`.
         """
-        idle = self._runner.turn is None
+        idle = self._runner.idle
         handle = self.submit_nowait(
             text,
             display_input=display_input,

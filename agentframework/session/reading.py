@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from agentframework.assembly import Parts
+from agentframework.context.window import ContextPart, context_parts
 from agentframework.loop import Conversation
 from agentframework.loop.turn import ActiveTool
 from agentframework.mcp import McpClientManager
@@ -35,8 +36,8 @@ class SessionReading:
         return self._parts.servers.manager
 
     def is_executing(self) -> bool:
-        """True while a turn holds the session."""
-        return self._runner.turn is not None
+        """True while a turn, or a compaction, holds the session."""
+        return not self._runner.idle
 
     def get_pending_prompt(self) -> str | None:
         """Text of the prompt that runs next."""
@@ -70,3 +71,10 @@ class SessionReading:
     def get_context_state(self) -> ContextState:
         """How full the model's window is."""
         return self._conversation.context_state(self._parts.settings.context_window)
+
+    def get_context_parts(self) -> tuple[ContextPart, ...]:
+        """What fills it: ``system``, ``tools``, ``mcp``, ``files``, ``messages`` and what is ``free``, in tokens."""
+        parts = self._parts
+        return context_parts(
+            self.get_context_state(), parts.settings.system, parts.catalog.specs, self._conversation.messages
+        )

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from agentframework._base.abort import AbortedError, AbortSignal
 from agentframework._base.ids import short_id
@@ -37,6 +37,7 @@ from agentframework.loop import Conversation, ConversationHooks, Turn
 from agentframework.messages import ExecutionResult, Message, TextPart, UserMessage
 from agentframework.session.persistence import TurnJournal
 from agentframework.session.queue import Prompt, PromptQueue
+from agentframework.session.referring import FileReferences
 from agentframework.session.steering import Steering
 from agentframework.session.timeline import Timeline
 from agentframework.session.turn_handle import TurnHandle
@@ -48,12 +49,15 @@ WITHDRAWN_NOTE = "[The previous turn failed and was left out of this conversatio
 _inside: ContextVar[Turn | None] = ContextVar("agentframework_turn", default=None)
 
 Settle = Callable[[TurnHandle], None]
+T = TypeVar("T")
 
 
 class TurnRunner:
     """Queue, claim and course of the turns of one session."""
 
     __slots__ = (
+        "_aside",
+        "_aside_ended",
         "_conversation",
         "_ensure_started",
         "_hooks",
@@ -64,6 +68,7 @@ class TurnRunner:
         "_parts",
         "_prompt",
         "_queue",
+        "_references",
         "_sink",
         "_steering",
         "_timeline",
@@ -95,7 +100,10 @@ class TurnRunner:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._turn: Turn | None = None
         self._note: str | None = None
-        self._steering = Steering(sink, hooks, self._say)
+        self._aside: AbortSignal | None = None
+        self._aside_ended: asyncio.Event | None = None
+        self._references = FileReferences(parts, sink, timeline)
+        self._steering = Steering(sink, self._admit, self._say)
         self.closing = False
 
     # --- what others may know ---------------------------------------------------------------------------
@@ -104,6 +112,11 @@ class TurnRunner:
     def turn(self) -> Turn | None:
         """The running turn."""
         return self._turn
+
+    @property
+    def idle(self) -> bool:
+        """True if nothing holds the session."""
+        return self._prompt is None and self._aside is None
 
     @property
     def queue(self) -> PromptQueue:
@@ -128,7 +141,7 @@ class TurnRunner:
 
         Raises `SessionBusyError` if that runs in another event loop, which could not tell this one of its end.
         """
-        if self._prompt is None:
+        if self._prompt is None and self._aside is None:
             self._start(prompt)
             if prompt.steer:
                 self._steering.acknowledge(prompt, "queued")
@@ -151,21 +164,43 @@ class TurnRunner:
     def abort(self, reason: str) -> None:
         """Clear the queue and stop the running turn; its open prompts are denied."""
         self.cancel_queue()
-        if self._turn is not None:
-            self._turn.abort.abort(reason)
+        for running in (self._turn.abort if self._turn else None, self._aside):
+            if running is not None:
+                running.abort(reason)
         self._parts.prompts.settle_all()
 
     async def wait_idle(self) -> None:
         """Return when no turn runs."""
-        while self._prompt is not None:
-            await self._prompt.handle.wait_settled()
+        while not self.idle:
+            if self._prompt is not None:
+                await self._prompt.handle.wait_settled()
+            elif self._aside_ended is not None:
+                await self._aside_ended.wait()
             await asyncio.sleep(0)
+
+    async def aside(self, work: Callable[[AbortSignal], Awaitable[T]]) -> T:
+        """Do ``work`` while no turn runs; prompts wait for its end, an abort is passed on to it.
+
+        Raises `SessionBusyError` while a turn or other such work runs, and what ``work`` raises.
+        """
+        if not self.idle:
+            raise SessionBusyError("the session is at work; wait for its end or abort it")
+        self._aside, self._loop = AbortSignal(), asyncio.get_running_loop()
+        self._aside_ended = ended = asyncio.Event()
+        try:
+            return await work(self._aside)
+        finally:
+            self._aside = None
+            self._aside_ended = None
+            ended.set()
+            self._start_next()
 
     # --- the course of a turn ---------------------------------------------------------------------------
 
     def _start(self, prompt: Prompt) -> None:
         turn_id, asked = prompt.handle.turn_id, prompt.message.text
         turn = Turn(turn_id, short_id("run"), prompt.driver_id, AbortSignal(), self._record, asked, prompt.settings)
+        turn.prompt_id = prompt.message.id
         turn.at_boundary = partial(self._steering.join, turn)
         self._prompt, self._turn, self._loop = prompt, turn, asyncio.get_running_loop()
         self._sink.turn_id = turn_id
@@ -220,8 +255,13 @@ class TurnRunner:
         self._sink.emit(UserMessageEvent, prompt.display)
         self._sink.emit(Thinking, True)
         self._timeline.user(prompt.message, prompt.display)
-        message = await self._hooks.admit(prompt.message, prompt.raw, turn.abort)
+        message = await self._admit(prompt, turn.abort)
         self._conversation.append(self._with_note(message))
+
+    async def _admit(self, prompt: Prompt, abort: AbortSignal) -> UserMessage:
+        """The prompt as the model gets it. Raises `PromptBlockedError`, `AbortedError`."""
+        message = await self._hooks.admit(prompt.message, prompt.raw, abort)
+        return await self._references.add_to(message, prompt.message.text, abort)
 
     def _with_note(self, message: UserMessage) -> UserMessage:
         """The model is told, once, that what it said before was cut short or taken back."""
@@ -294,9 +334,12 @@ class TurnRunner:
             self._requeue()
             self._prompt = self._turn = None
             self._sink.turn_id = None
-            following = None if self.closing else self._queue.take()
-            if following is not None:
-                self._start(following)
+            self._start_next()
+
+    def _start_next(self) -> None:
+        following = None if self.closing else self._queue.take()
+        if following is not None:
+            self._start(following)
 
     def _settle(self, prompt: Prompt, settle: Settle) -> None:
         """Settle the turn's handle and those of what joined it."""

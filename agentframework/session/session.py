@@ -23,10 +23,12 @@ from agentframework.assembly import (
     build,
     session_limits,
 )
+from agentframework.context import ContextOptions
 from agentframework.errors import SessionBusyError
 from agentframework.events import (
     AskRequest,
     BaseEvent,
+    Compact,
     ContextUpdate,
     HistoryCleared,
     ModelCompleted,
@@ -42,6 +44,7 @@ from agentframework.permissions import PermissionMode, PermissionRules, parse_mo
 from agentframework.providers.protocol import Provider
 from agentframework.session.background import SessionBackground
 from agentframework.session.commands import SessionCommands
+from agentframework.session.compacting import check_instructions, compact
 from agentframework.session.event_source import EventSource
 from agentframework.session.permissions import SessionPermissions
 from agentframework.session.persistence import NOT_STORED, SessionJournal, StoreOptions
@@ -54,8 +57,9 @@ from agentframework.slash import CommandInfo, CommandModule, CommandResult
 from agentframework.stores.port import JournalStore
 from agentframework.tools import Tool
 
-_NOTED = frozenset({ToolStart, ToolEnd, ModelCompleted})  # one look for each delta
+_NOTED = frozenset({ToolStart, ToolEnd, ModelCompleted, Compact})  # one look for each delta
 DEFAULT_LOOP_GUARD = LoopGuard()
+DEFAULT_CONTEXT = ContextOptions()
 
 
 class InteractiveSession(
@@ -100,6 +104,7 @@ class InteractiveSession(
         limits: Limits | None = None,
         max_turns: int | None = None,
         loop_guard: LoopGuard | None = DEFAULT_LOOP_GUARD,
+        context: ContextOptions | None = None,
         command_modules: Sequence[CommandModule] = (),
         hooks: Mapping[str, Any] | None = None,
         hooks_fail_closed: bool = False,
@@ -138,6 +143,7 @@ class InteractiveSession(
                 servers=ServerOptions(servers=mcp_servers, mcp=mcp),
                 limits=session_limits(limits, max_turns),
                 loop_guard=loop_guard,
+                context=context or DEFAULT_CONTEXT,
                 system_prompt=system_prompt,
                 append_system_prompt=append_system_prompt,
             )
@@ -164,14 +170,7 @@ class InteractiveSession(
             self._begin,
             self._journal,
         )
-        self._commands = SessionCommands(
-            command_modules,
-            self._parts,
-            self._sink,
-            context_state=self.get_context_state,
-            clear_history=self.clear_conversation_history,
-            is_executing=self.is_executing,
-        )
+        self._commands = SessionCommands(command_modules, self._parts, self._sink, self)
         self._started = False
         self._ending: asyncio.Task[None] | None = None
         self._leaving: tuple[asyncio.Task[Any], ...] = ()
@@ -266,6 +265,14 @@ class InteractiveSession(
             self._timeline.tool_ended(event)
         elif isinstance(event, ModelCompleted):
             self._commands.count(event.usage)
+        elif isinstance(event, Compact):
+            self._compacted(event)
+
+    def _compacted(self, event: Compact) -> None:
+        self._hooks.begin("compact")
+        if event.trigger == "auto":
+            before, after = event.before.used_percentage, event.after.used_percentage
+            self._timeline.note(f"The conversation was compacted: the window was {before} % full and is {after} % now.")
 
     def _prompt_listener_removed(self) -> None:
         self._parts.prompts.listeners_changed()
@@ -303,6 +310,20 @@ class InteractiveSession(
         settings = self._parts.settings
         chosen = provider or settings.provider
         settings.model, settings.provider = chosen.resolve_model(model), chosen
+
+    async def compact_context(self, instructions: str | None = None) -> bool:
+        """Put all but the last turns of the conversation into a summary; whether there was anything to leave out.
+
+        ``instructions`` say what the summary is to mind. Prompts that are submitted meanwhile wait. Raises
+        `SessionBusyError` while a turn runs, `CompactionError` if it was aborted, no usable summary came or a hook
+        objects, and the provider's errors; the conversation is as it was then.
+        """
+        self._check_open()
+        check_instructions(instructions)
+        await self._begin()
+        done = await compact(self._parts, self._runner, self._conversation, instructions)
+        await self._journal.safe()
+        return done
 
     def clear_conversation_history(self) -> None:
         """Begin a new conversation in this session. Raises `SessionBusyError` while a turn runs."""

@@ -5,25 +5,34 @@ own because the running one ended first, ``dropped`` if it went nowhere. The han
 with the turn that took it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
+from agentframework._base.abort import AbortSignal
 from agentframework.errors import PromptBlockedError, TurnNotRunError
 from agentframework.events import ErrorEvent, SteerResult, UserMessageEvent
 from agentframework.events.sink import EventSink
-from agentframework.loop import ConversationHooks, Turn
+from agentframework.loop import Turn
 from agentframework.messages import UserMessage
 from agentframework.session.queue import QUEUE_CAPACITY, Prompt, PromptQueue
 from agentframework.session.turn_handle import TurnHandle
 
 
 class Steering:
-    """What waits to join the running turn, and what has joined it. ``say`` puts a message into the conversation."""
+    """What waits to join the running turn, and what has joined it.
 
-    __slots__ = ("_applied", "_hooks", "_say", "_sink", "_waiting")
+    ``admit`` makes of a prompt what the model gets, ``say`` puts that into the conversation.
+    """
 
-    def __init__(self, sink: EventSink, hooks: ConversationHooks, say: Callable[[Prompt, UserMessage], None]) -> None:
+    __slots__ = ("_admit", "_applied", "_say", "_sink", "_waiting")
+
+    def __init__(
+        self,
+        sink: EventSink,
+        admit: Callable[[Prompt, AbortSignal], Awaitable[UserMessage]],
+        say: Callable[[Prompt, UserMessage], None],
+    ) -> None:
         self._sink = sink
-        self._hooks = hooks
+        self._admit = admit
         self._say = say
         self._waiting: tuple[Prompt, ...] = ()
         self._applied: tuple[TurnHandle, ...] = ()
@@ -42,7 +51,7 @@ class Steering:
             blocked: PromptBlockedError | None = None
             message = prompt.message
             try:
-                message = await self._hooks.admit(message, prompt.raw, turn.abort)
+                message = await self._admit(prompt, turn.abort)
             except PromptBlockedError as error:
                 blocked = error
             if not self._waiting or self._waiting[0] is not prompt:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from agentframework.context.window import ContextPart
 from agentframework.messages import ContextState, Usage
 from agentframework.permissions import Grant, PermissionMode
 
@@ -65,6 +66,10 @@ class UsageRole(Protocol):
         """How full the window is."""
         ...
 
+    def get_context_parts(self) -> Sequence[ContextPart]:
+        """What fills it, and what is free."""
+        ...
+
     def get_usage(self) -> Usage:
         """Tokens of all requests of the session so far."""
         ...
@@ -75,6 +80,13 @@ class HistoryRole(Protocol):
 
     def clear_conversation_history(self) -> None:
         """Begin a new one. Raises `SessionBusyError` while a turn runs."""
+        ...
+
+    async def compact_context(self, instructions: str | None) -> bool:
+        """Go on from a summary; whether there was anything to leave out.
+
+        Raises `SessionBusyError` while a turn runs, `CompactionError`, and the provider's errors.
+        """
         ...
 
 

@@ -189,7 +189,7 @@ def _boundary(restored: Restored, record: Mapping[str, Any]) -> None:
 
 def _turn(restored: Restored, record: Mapping[str, Any]) -> None:
     started = record["phase"] == "start"
-    restored.turns += started
+    restored.turns += started and restored.open_turn != record["turn_id"]  # a boundary within a turn repeats its start
     restored.open_turn = record["turn_id"] if started else None
     status = "running" if started else record.get("status", "completed")
     restored.interrupted = status in ("running", "interrupted")

@@ -19,7 +19,7 @@ from agentframework.messages import Usage
 from agentframework.slash import Command
 from agentframework.testing import ScriptedProvider, call, say
 
-ALL = ["help", "clear", "permissions", "mode", "model", "context", "cost", "exit"]
+ALL = ["help", "clear", "permissions", "mode", "model", "context", "compact", "cost", "exit"]
 
 
 @pytest.fixture
@@ -106,6 +106,38 @@ async def test_context_tells_how_full_the_window_is_and_what_is_offered(make) ->
     assert (result.data["used_tokens"], result.data["used_percentage"]) == (100_000, 50.0)
     assert "[##########..........] 50.0 %" in result.message
     assert "10 tools: Shell, Bash, Read" in result.message
+    parts = result.data["parts"]
+    assert list(parts) == ["system", "tools", "mcp", "files", "messages", "free"]
+    assert sum(parts.values()) == 200_000
+    assert (parts["free"], parts["mcp"], parts["files"]) == (100_000, 0, 0)
+    assert parts["tools"] > 1_000 > parts["system"] > 50
+    assert "100,000 free" in result.message
+
+
+async def test_context_counts_files_of_prompts_apart(make, tmp_path) -> None:
+    (tmp_path / "a.txt").write_text("x" * 4_000)
+    session = make("hello")
+    await session.submit("see @a.txt")
+    result = await run(session, "context")
+    assert result.data is not None
+    assert 1_000 < result.data["parts"]["files"] < 1_060
+
+
+async def test_compact_goes_on_from_a_summary_and_says_what_that_saved(make) -> None:
+    session = make("hello", "They greeted.")
+    assert (await run(session, "compact")).data == {"compacted": False}
+    await session.submit("hi")
+    assert "compacted: 15 tokens before" in (await run(session, "compact", "names")).message
+    assert session.get_context_state().messages == 1
+
+
+async def test_a_summary_that_fails_is_a_failed_command(make) -> None:
+    session = make("hello", "")
+    await session.submit("hi")
+    result = await run(session, "compact")
+    assert not result.success
+    assert "the summary is empty" in result.message
+    assert session.get_context_state().messages == 2
 
 
 async def test_cost_sums_all_replies_and_survives_clear(make) -> None:
@@ -158,9 +190,10 @@ async def test_beside_a_turn_reading_commands_run_and_others_are_refused(make) -
     handle = session.submit_nowait("hi")
     async with asyncio.timeout(20):
         await begun.wait()
-    results = {name: await run(session, name) for name in ("help", "mode", "cost", "context", "clear", "exit")}
+    names = ("help", "mode", "cost", "context", "clear", "compact", "exit")
+    results = {name: await run(session, name) for name in names}
     assert {name: result.success for name, result in results.items()} == {
-        "help": True, "mode": True, "cost": True, "context": True, "clear": False, "exit": False,
+        "help": True, "mode": True, "cost": True, "context": True, "clear": False, "compact": False, "exit": False,
     }  # fmt: skip
     assert "stop the turn" in results["clear"].message
     assert not (await run(session, "mode", "plan")).success

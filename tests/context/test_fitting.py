@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from agentframework import ConfigurationError, ContextManager, ContextOptions, estimate_message_bytes
 from agentframework._base.abort import AbortedError, AbortSignal
-from agentframework.context.manager import SUMMARY_NOTE
+from agentframework.context.compact import SUMMARY_NOTE
 from agentframework.context.rounds import WHOLE, cut_at, cut_places
 from agentframework.context.truncate import Bounds, cut_to_fit
 from agentframework.loop import Conversation

@@ -65,6 +65,21 @@ def two_questions(stage: Stage) -> Iterator[None]:
 
 
 @contextmanager
+def three_long_turns(stage: Stage) -> Iterator[None]:
+    stage.model.add(say("Read.", usage=Usage(169_990, 10)), "They met.", "Ann and Bob.", "Ann and Bob met.")
+    yield
+
+
+@contextmanager
+def a_referenced_file(stage: Stage) -> Iterator[None]:
+    stage.put("notes.txt", "Hello.\n")
+    (stage.folder.parent / "secret.txt").write_text("no")
+    stage.model.add("Hello.")
+    yield
+    assert "Hello." in stage.model.requests[-1].messages[-1].text
+
+
+@contextmanager
 def two_files(stage: Stage) -> Iterator[None]:
     stage.model.add(say(*(call("Write", file_path=f"notes.{kind}", content="#") for kind in ("md", "py"))), "Done.")
     yield
@@ -233,6 +248,8 @@ SCENES: Mapping[str, Scene] = {
         tool_lists,
         two_files,
         two_orders,
+        three_long_turns,
+        a_referenced_file,
         two_questions,
         two_rounds,
         two_results,

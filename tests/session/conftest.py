@@ -19,7 +19,8 @@ async def make_session(tmp_path: Path) -> AsyncIterator[Make]:
 
     def make(*steps: Any, provider: ScriptedProvider | None = None, **options: Any) -> InteractiveSession:
         options.setdefault("default_tools", [])
-        session = InteractiveSession(cwd=tmp_path, provider=provider or ScriptedProvider(*steps), **options)
+        options.setdefault("cwd", tmp_path)
+        session = InteractiveSession(provider=provider or ScriptedProvider(*steps), **options)
         made.append(session)
         return session
 
