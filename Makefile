@@ -3,7 +3,7 @@ export PYTHON
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test conformance crash-test fuzz lint check bench bench-peers bench-search lock clean
+.PHONY: help setup demo test conformance crash-test soak fuzz lint check bench bench-peers bench-search lock clean
 
 help: ## Say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -16,6 +16,9 @@ demo: setup ## A conversation with a small model on this machine, no key and no 
 
 test: setup ## Run the tests, one process a core (make test PYTEST_ARGS="tests/permissions -x")
 	@.venv/bin/python -m pytest -n auto $(PYTEST_ARGS)
+
+soak: setup ## A thousand shell calls and 300 MB of output: nothing may be left of them (some minutes)
+	SOAK_CALLS=1000 .venv/bin/python -m pytest -q tests/soak $(PYTEST_ARGS)
 
 fuzz: setup ## Hostile command lines for a minute, and new generated ones against bash
 	.venv/bin/python tests/permissions/shellfuzz.py

@@ -24,6 +24,7 @@ from .multi_edit import multi_edit_tool
 from .notebook_edit import notebook_edit_tool
 from .read import read_tool
 from .shell import shell_tool
+from .todo_write import todo_write_tool
 from .web_fetch import web_fetch_tool
 from .web_search import engine_for, web_search_tool
 from .write import write_tool
@@ -52,7 +53,7 @@ def builtin_tools(*, environment: Mapping[str, str] | None = None) -> ToolSet:
         web_search_tool(engine_for(variables)),
         ask_user_question_tool(),
     )
-    optional = (multi_edit_tool(files), notebook_edit_tool(files))
+    optional = (multi_edit_tool(files), notebook_edit_tool(files), todo_write_tool())
     return ToolSet(map(_as_builtin, tools), optional=map(_as_builtin, optional))
 
 

@@ -11,8 +11,9 @@ from agentframework.assembly.background import background_registry, in_backgroun
 from agentframework.assembly.builtins import builtin_tools
 from agentframework.assembly.classifier import ProviderClassifier
 from agentframework.assembly.hooking import hook_engine, hooked_prompts
-from agentframework.assembly.options import AssemblyOptions, AutoMode, PermissionOptions, ToolOptions
+from agentframework.assembly.options import AssemblyOptions, AutoMode, PermissionOptions
 from agentframework.assembly.servers import ConversationServers
+from agentframework.assembly.wiring import with_plans, with_small_model
 from agentframework.events.sink import EventSink
 from agentframework.hooks import HookEngine, HookEvent
 from agentframework.loop import Conversation, TurnLoop, TurnSettings
@@ -35,7 +36,7 @@ from agentframework.permissions import (
 from agentframework.prompt import compose_system_prompt
 from agentframework.providers.protocol import ModelRequest, Provider
 from agentframework.sandbox import LocalSandbox
-from agentframework.tools import ToolCatalog
+from agentframework.tools import Tool, ToolCatalog
 from agentframework.tools.spill import SpillStore
 
 _NO_PRICES: Mapping[str, ModelPrice] = {}
@@ -119,7 +120,7 @@ def build(
     sandbox = LocalSandbox(options.cwd, options.tools.additional_directories)
     background = background_registry(sink)
     if servers is None:
-        catalog = _catalog(options.tools, background)
+        catalog = ToolCatalog(with_plans(_tools(options, background, lambda: settings.provider), sink))
         servers = ConversationServers(options.servers, catalog, sink.emit, sandbox.roots[0])
     catalog = servers.catalog
     settings = _settings(options, sandbox, catalog)
@@ -205,11 +206,16 @@ def _settings(options: AssemblyOptions, sandbox: LocalSandbox, catalog: ToolCata
     )
 
 
-def _catalog(options: ToolOptions, background: BackgroundRegistry) -> ToolCatalog:
-    defaults = builtin_tools() if options.default_tools is None else options.default_tools
-    if options.background_shells:
+def _tools(
+    options: AssemblyOptions, background: BackgroundRegistry, provider: Callable[[], Provider]
+) -> list[Tool]:
+    chosen = options.tools
+    defaults = builtin_tools() if chosen.default_tools is None else chosen.default_tools
+    if chosen.background_shells:
         defaults = in_background(defaults, background)
-    return ToolCatalog([*defaults, *options.additional_tools])
+    tools = [*defaults, *chosen.additional_tools]
+    small = options.model.small_model
+    return tools if small is None else with_small_model(tools, small, provider)
 
 
 def _rules(

@@ -32,11 +32,13 @@ class ModelOptions:
     """The model side.
 
     ``effort`` is ``none`` to ``max``; ``max_output_tokens`` bounds one reply; ``prices`` tells by the name of a model
-    what it costs; ``no_think`` ends prompts in ``/no_think``.
+    what it costs; ``no_think`` ends prompts in ``/no_think``; ``small_model`` of the same provider answers questions
+    about pages.
     """
 
     provider: Provider
     model: str | None = None
+    small_model: str | None = None
     effort: str | None = None
     temperature: float | None = None
     max_output_tokens: int | None = None

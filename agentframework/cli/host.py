@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 
+from agentframework.assembly.builtins import builtin_tools
 from agentframework.assembly.providers import resolve_provider
 from agentframework.cli.arguments import Arguments
 from agentframework.cli.keeping import session_store, session_to_resume
@@ -34,6 +35,7 @@ async def make_session(
         denied_tools=arguments.denied_tools,
         read_only_commands=True,
         background_shells=True,
+        default_tools=builtin_tools().plus("TodoWrite"),
         max_turns=arguments.max_turns,
         command_modules=command_modules,
         session_store=store,

@@ -20,6 +20,7 @@ from agentframework.events import (
     Interrupted,
     ModelCompleted,
     PermissionRequest,
+    PlanEvent,
     Retry,
     TextDelta,
     ToolEnd,
@@ -41,6 +42,11 @@ _SIGNS: Mapping[str, tuple[str, str]] = {
     "context": (" ", "dim"),
     "remove": ("-", "red"),
     "add": ("+", "green"),
+}
+_TODO_SIGNS: Mapping[str, tuple[str, str]] = {
+    "completed": ("x", "dim"),
+    "in_progress": (">", "bold"),
+    "pending": (" ", ""),
 }
 # How an argument is shown before a call is allowed: what goes away, what comes.
 _ARGUMENT_SIGNS = {"old_string": "remove", "new_string": "add"}
@@ -196,6 +202,7 @@ class SessionView:
         session.on(ModelCompleted, self._completed)
         session.on(ToolStart, self.tool_start)
         session.on(ToolEnd, self.tool_end)
+        session.on(PlanEvent, self.plan)
         session.on(Interrupted, self._interrupted)
         session.on(Retry, self._retry)
         session.on(ErrorEvent, self._error)
@@ -234,6 +241,13 @@ class SessionView:
         """How a call ended and how long it took; ``about`` is added."""
         seconds = event.duration_ms / 1000
         self._screen.line(f"{_MARKS[event.outcome]}, {seconds:.2f} s{about}", _STYLES[event.outcome], lead="  ")
+
+    def plan(self, event: PlanEvent) -> None:
+        """The model's list of steps, as it is now."""
+        for todo in event.data.get("todos", ()):
+            sign, style = _TODO_SIGNS[todo["status"]]
+            text = todo["activeForm"] if todo["status"] == "in_progress" else todo["content"]
+            self._screen.line(one_line(text), style, lead=f"  [{sign}] ")
 
     def permission(self, event: PermissionRequest) -> None:
         """A permission request: which tool, why it is asked, and every argument."""

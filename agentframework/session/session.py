@@ -83,6 +83,7 @@ class InteractiveSession(
         cwd: str | Path,
         provider: Provider,
         model: str | None = None,
+        small_model: str | None = None,
         effort: str | None = None,
         temperature: float | None = None,
         max_output_tokens: int | None = None,
@@ -123,7 +124,7 @@ class InteractiveSession(
             AssemblyOptions(
                 session_id=self._session_id, cwd=cwd,
                 model=ModelOptions(
-                    provider=provider, model=model, effort=effort, temperature=temperature,
+                    provider=provider, model=model, small_model=small_model, effort=effort, temperature=temperature,
                     max_output_tokens=max_output_tokens, raw_events=raw_model_events,
                     response_format=response_format, prices=prices or {},
                 ),

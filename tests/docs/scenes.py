@@ -29,6 +29,14 @@ def a_server(stage: Stage) -> Iterator[None]:
 
 
 @contextmanager
+def todo_list(stage: Stage) -> Iterator[None]:
+    first = {"content": "Run the tests", "status": "in_progress", "activeForm": "Running the tests"}
+    second = {"content": "Mend what fails", "status": "pending", "activeForm": "Mending what fails"}
+    stage.model.add(say(call("TodoWrite", todos=[first, second])), "They pass.")
+    yield
+
+
+@contextmanager
 def greeting(stage: Stage) -> Iterator[None]:
     stage.model.add("Hello to you.")
     yield
@@ -245,6 +253,7 @@ SCENES: Mapping[str, Scene] = {
         tests_and_more,
         told_before,
         three_prompts,
+        todo_list,
         tool_lists,
         two_files,
         two_orders,

@@ -103,7 +103,7 @@ def test_the_parameters_of_the_file_tools_are_those_of_their_schemas() -> None:
     listed = {quoted_names(row[0])[0]: quoted_names(row[1]) for row in rows(PAGE["tools"], "Files")}
     tools = builtin_tools().pick(*listed)
     assert listed == {one.name: list(one.input_schema["properties"]) for one in tools}
-    assert listed.keys() >= {one.name for one in builtin_tools().optional}
+    assert listed.keys() >= {one.name for one in builtin_tools().optional} - {"TodoWrite"}
 
 
 def calls() -> list[tuple[str, str, str]]:

@@ -156,6 +156,17 @@ def web(outcome: Outcome) -> None:
     assert outcome.provider.requests[0].system == "Answer in one sentence."
 
 
+SERVE = "python3 -m http.server 0 --bind 127.0.0.1"
+
+
+def background_server(outcome: Outcome) -> None:
+    assert outcome.returned == ["static files: started", "static files: cancelled"]
+    assert outcome.printed == f"It is up.\nstill running: {SERVE}\n"
+    started, looked = outcome.results()
+    assert "task_1" in started
+    assert "running" in looked
+
+
 MAKEFILE = "test:\n\t@echo all green\n"
 SCRIPTS: dict[str, tuple[tuple[Any, ...], Callable[[Outcome], None]]] = {
     "01_hello": ((say("I will look. ", call("Glob", pattern="*.txt")), "There is one file, notes.txt."), hello),
@@ -237,6 +248,14 @@ SCRIPTS: dict[str, tuple[tuple[Any, ...], Callable[[Outcome], None]]] = {
         endpoints,
     ),
     "12_web_endpoint": ((say("Hello ", "to you."),), web),
+    "13_background_server": (
+        (
+            say(call("Bash", command=SERVE, description="static files", run_in_background=True)),
+            say(call("BashOutput", task_id="task_1")),
+            "It is up.",
+        ),
+        background_server,
+    ),
 }
 
 

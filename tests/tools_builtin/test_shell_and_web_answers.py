@@ -6,7 +6,7 @@ from typing import Any
 
 from agentframework.abilities.background import BackgroundRegistry
 from agentframework.tools import ToolContext
-from agentframework.tools.background import TaskEnd, TaskWriter
+from agentframework.tools.background import CanGoToBackground, TaskEnd, TaskWriter
 from tools_builtin.ask_user_question import ask_user_question_tool
 from tools_builtin.bash import bash_tool
 from tools_builtin.bash_output import bash_output_tool
@@ -37,6 +37,15 @@ async def three_lines(writer: TaskWriter) -> TaskEnd:
 async def test_a_command_that_failed_shows_both_streams_and_its_code(context: ToolContext, call) -> None:
     result = await call(bash_tool(ShellState()), context, command="echo compiled; echo 'main.c: a warning' >&2; exit 2")
     assert result.content == told("bash")
+
+
+async def test_a_command_in_the_background_says_how_to_follow_it(context: ToolContext, call) -> None:
+    registry = BackgroundRegistry(silent)
+    tool = bash_tool(ShellState())
+    assert isinstance(tool, CanGoToBackground)
+    result = await call(tool.with_background(registry), context, command="sleep 300", run_in_background=True)
+    assert result.content == told("bash_started")
+    await registry.close()
 
 
 async def test_background_tools_say_how_the_task_is_and_where_to_go_on(context: ToolContext, call) -> None:

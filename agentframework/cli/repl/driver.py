@@ -75,9 +75,9 @@ class Driver:
             self._owner.start(self._command(text, typed), "slash command")
             return
         self.queue.append(text.strip("\n"))
+        begins, self._working = not self._working, True
         self._changed()
-        if not self._working:
-            self._working = True
+        if begins:
             self._owner.start(self._work(typed), "turns")
 
     async def _work(self, typed: bool) -> None:

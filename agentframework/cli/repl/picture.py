@@ -115,15 +115,17 @@ class Picture:
         return lines
 
     def status(self) -> str:
-        """Model, mode, and the share of the window in use; a long model name gives way."""
+        """Model, mode, share of the window in use, tasks in the background; a long model name gives way."""
         session = self._wired.session
         mode = session.permission_mode
         share = f"context {session.get_context_state().used_percentage:.0f}%"
-        room = self._console.width - 1 - len(f" | {mode} | {share}")
+        running = len(session.list_background_tasks(status="running"))
+        tasks = f" | {running} in background" if running else ""
+        room = self._console.width - 1 - len(f" | {mode} | {share}{tasks}")
         if room < LEAST_MODEL:
             room += len("context ")
             share = share.removeprefix("context ")
         room = max(LEAST_MODEL, room)
         model = session.model if len(session.model) <= room else f"{session.model[: room - 3]}..."
         style = "bold red" if mode is PermissionMode.BYPASS_PERMISSIONS else "dim"
-        return self._line(f"{model} | {mode} | {share}", style)
+        return self._line(f"{model} | {mode} | {share}{tasks}", style)

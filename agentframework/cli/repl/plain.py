@@ -133,7 +133,9 @@ class Plain:
             return
         session = self._wired.session
         share = session.get_context_state().used_percentage
-        self._screen.line(f"[{session.model} | {session.permission_mode} | context {share:.0f}%]")
+        running = len(session.list_background_tasks(status="running"))
+        tasks = f" | {running} in background" if running else ""
+        self._screen.line(f"[{session.model} | {session.permission_mode} | context {share:.0f}%{tasks}]")
         self._screen.prompt("> ")
 
 

@@ -14,11 +14,13 @@ from agentframework.cli.repl.markdown import rendered_lines
 from agentframework.cli.view import Screen, SessionView
 from agentframework.cli.view_text import one_line, visible
 from agentframework.events import (
+    BackgroundTaskEvent,
     ErrorEvent,
     Interrupted,
     LoopDetected,
     ModelCompleted,
     PermissionRequest,
+    PlanEvent,
     TextDelta,
     ThinkingDelta,
     ToolEnd,
@@ -32,8 +34,8 @@ if TYPE_CHECKING:
 
 RESULT_LINES = 8
 SLOW_S = 10.0
-# Its questions and the answers stand in the transcript already.
-_SHOWN_ELSEWHERE = frozenset({"AskUserQuestion"})
+# What they ask or plan stands in the transcript already.
+_SHOWN_ELSEWHERE = frozenset({"AskUserQuestion", "TodoWrite"})
 _READERS = frozenset({"Read", "Glob", "Grep", "WebFetch", "WebSearch"})
 _TWO_COLUMNS = re.compile(r"\s*\S.*?\s{2,}(?=\S)")
 
@@ -59,6 +61,7 @@ class Transcript(SessionView):
         session.on(ThinkingDelta, self._thinking)
         session.on(ToolProgress, self._progress)
         session.on(LoopDetected, self._loop_detected)
+        session.on(BackgroundTaskEvent, self._background)
 
     @property
     def gap(self) -> bool:
@@ -193,6 +196,22 @@ class Transcript(SessionView):
 
     def _loop_detected(self, event: LoopDetected) -> None:
         self.message(f"! {event.tool_name} was called {event.count} times with the same result", "yellow")
+
+    def plan(self, event: PlanEvent) -> None:
+        """A list of steps, in a paragraph of its own."""
+        self._end_text()
+        self._paragraph()
+        super().plan(event)
+        self._gap = True
+        self._changed(True)
+
+    def _background(self, event: BackgroundTaskEvent) -> None:
+        """A task beside the turns: the status line counts those that run, the transcript tells of their end."""
+        if event.kind in ("completed", "failed", "cancelled"):
+            task = event.data
+            self.message(f"[{task['id']} ({one_line(task['label'])[:80]}) {event.kind}: {task['message']}]", "dim")
+        elif event.kind == "started":
+            self._changed(True)
 
     def _interrupted(self, event: Interrupted) -> None:
         self._end_text()
