@@ -3,6 +3,7 @@
 The official client is imported when the first connection is made: it costs a second or two.
 """
 
+from agentframework.mcp.capabilities import merge_handler_capabilities
 from agentframework.mcp.changes import McpChange, McpFilter, McpSubscription
 from agentframework.mcp.concurrency import map_with_concurrency
 from agentframework.mcp.config import HttpServer, Server, SseServer, StdioServer, as_servers
@@ -14,6 +15,11 @@ from agentframework.mcp.content import (
     normalize_mcp_tool_result,
 )
 from agentframework.mcp.executor import McpToolExecutor
+from agentframework.mcp.extensions import (
+    McpExtensionSupport,
+    assert_mcp_extension_supported,
+    mcp_extension_support,
+)
 from agentframework.mcp.manager import McpClientManager, McpConnectionSummary
 from agentframework.mcp.options import (
     DEFAULT_MCP_PROTOCOL_MODE,
@@ -24,6 +30,13 @@ from agentframework.mcp.options import (
     ProtocolPolicy,
     ReconnectPolicy,
 )
+from agentframework.mcp.selection import (
+    McpContextSelection,
+    McpPromptReference,
+    McpResourceReference,
+    as_context_selection,
+    load_mcp_context,
+)
 
 __all__ = [
     "DEFAULT_MCP_PROTOCOL_MODE",
@@ -33,10 +46,14 @@ __all__ = [
     "McpClientManager",
     "McpConnection",
     "McpConnectionSummary",
+    "McpContextSelection",
+    "McpExtensionSupport",
     "McpFilter",
     "McpHandlers",
     "McpOperationOptions",
     "McpOptions",
+    "McpPromptReference",
+    "McpResourceReference",
     "McpSubscription",
     "McpToolExecutor",
     "ProtocolPolicy",
@@ -45,9 +62,14 @@ __all__ = [
     "ServerFile",
     "SseServer",
     "StdioServer",
+    "as_context_selection",
     "as_servers",
+    "assert_mcp_extension_supported",
+    "load_mcp_context",
     "load_server_file",
     "map_with_concurrency",
+    "mcp_extension_support",
+    "merge_handler_capabilities",
     "normalize_mcp_content_block",
     "normalize_mcp_content_blocks",
     "normalize_mcp_tool_result",

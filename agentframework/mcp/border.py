@@ -1,17 +1,26 @@
 """What passes between the official client and a server, watched at the one place where everything passes.
 
-Three things are done here and nowhere else: a probe that a server leaves unanswered is ended in our time instead of
-the client's, answers that break the protocol are mended part by part, and each sign of life is noted.
+Four things are done here and nowhere else: a probe that a server leaves unanswered is ended in our time instead of the
+client's, answers that break the protocol are mended part by part, each sign of life is noted, and capabilities of the
+host's own are declared, for which the client has no place.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from time import monotonic
 from typing import Any
 
 from mcp.shared.message import SessionMessage
-from mcp_types import ErrorData, JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
+from mcp_types import (
+    CLIENT_CAPABILITIES_META_KEY,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+)
 
+from agentframework.mcp.capabilities import with_capabilities
 from agentframework.mcp.options import ProtocolPolicy
 from agentframework.mcp.repair import Note, mended
 
@@ -26,12 +35,14 @@ Send = Callable[[SessionMessage], Any]
 class Border:
     """Between one client and one server, for one connection.
 
-    ``note`` gets each fault that was mended, in words. ``deliver`` and ``resend`` are set by the transport: they hand
-    a message to the client and to the server without waiting.
+    ``note`` gets each fault that was mended, in words; ``capabilities`` are declared beside the client's own.
+    ``deliver`` and ``resend`` are set by the transport: they hand a message to the client and to the server without
+    waiting.
     """
 
-    def __init__(self, protocol: ProtocolPolicy, note: Note) -> None:
+    def __init__(self, protocol: ProtocolPolicy, note: Note, capabilities: Mapping[str, Any] | None = None) -> None:
         self._protocol = protocol
+        self._capabilities = capabilities or {}
         self._note = note
         self._methods: dict[Any, str] = {}
         self._version = _OLDEST_LIKELY
@@ -47,6 +58,8 @@ class Border:
         """The client is about to send ``message``."""
         inner = message.message
         if isinstance(inner, JSONRPCRequest):
+            if self._capabilities:
+                _declare(inner, self._capabilities)
             if len(self._methods) >= _MOST_OPEN:  # the oldest was given up long ago
                 self._methods.pop(next(iter(self._methods)))
             self._methods[inner.id] = inner.method
@@ -106,3 +119,17 @@ class Border:
         if self._probe is not None:
             self._probe.cancel()
             self._probe = None
+
+
+def _declare(request: JSONRPCRequest, capabilities: Mapping[str, Any]) -> None:
+    """Add to what ``request`` declares: the handshake does so once, a request of the modern era each time."""
+    params = dict(request.params or {})
+    if request.method == "initialize":
+        params["capabilities"] = with_capabilities(params.get("capabilities") or {}, capabilities)
+    else:
+        meta = dict(params.get("_meta") or {})
+        if CLIENT_CAPABILITIES_META_KEY not in meta:
+            return
+        meta[CLIENT_CAPABILITIES_META_KEY] = with_capabilities(meta[CLIENT_CAPABILITIES_META_KEY], capabilities)
+        params["_meta"] = meta
+    request.params = params

@@ -11,17 +11,18 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from agentframework._base.bounded import cut_end, printable
-from agentframework.messages import ImagePart, TextPart, image_type
+from agentframework.errors import InvalidInputError
+from agentframework.messages import ImagePart, TextPart
+from agentframework.messages.pictures import fitting_image
 from agentframework.tools.result import ToolResult
 
-MAX_IMAGE_BASE64 = 5_000_000
 _PLACEHOLDER = 500
 _TEXT_TYPES = ("text/", "application/json", "application/xml", "application/javascript", "application/yaml")
 
 
 def normalize_mcp_content_block(block: Any) -> TextPart | ImagePart:
-    """One content block for a model: text as it is, a PNG, JPEG, GIF or WebP image as an image, a link or an embedded
-    resource as text with its URI, anything else as a placeholder."""
+    """One content block for a model: text as it is, an image as one that every API takes (scaled down if need be, which
+    takes up to a second), a link or an embedded resource as text with its URI, anything else as a placeholder."""
     data = _as_dict(block)
     kind = data.get("type")
     if kind == "text" and isinstance(data.get("text"), str):
@@ -65,6 +66,15 @@ def normalize_mcp_tool_result(result: Any) -> ToolResult:
     if failed and not text.strip() and not images:
         text = "The tool failed and did not say why."
     return ToolResult(text, failed, images, structured)
+
+
+def holds_images(result: Any) -> bool:
+    """Whether reading ``result`` takes long enough to belong into a thread."""
+    return any(_kind_of(block) in ("image", "resource") for block in getattr(result, "content", None) or ())
+
+
+def _kind_of(block: Any) -> Any:
+    return block.get("type") if isinstance(block, Mapping) else getattr(block, "type", None)
 
 
 def _blocks_of(result: Any, data: Mapping[str, Any]) -> Iterable[Any]:
@@ -112,15 +122,14 @@ def _json(text: str) -> tuple[Any] | None:
 def _image(data: Any, mime_type: str) -> TextPart | ImagePart:
     if not isinstance(data, str):
         return TextPart(f"[image {mime_type} without data]")
-    if len(data) > MAX_IMAGE_BASE64:
-        return TextPart(f"[image {mime_type} of {_size(data)} left out: too large]")
     try:
-        kind = image_type(base64.b64decode(data, validate=True)[:64])
+        raw = base64.b64decode(data, validate=True)
     except (binascii.Error, ValueError):
         return TextPart(f"[image {mime_type} left out: its data is damaged]")
-    if kind is None:
-        return TextPart(f"[image left out: {mime_type} is not PNG, JPEG, GIF or WebP]")
-    return ImagePart(kind, data)
+    try:
+        return fitting_image(raw)[0]
+    except InvalidInputError as error:
+        return TextPart(f"[image {mime_type} of {_size(data)} left out: {error.message}]")
 
 
 def _link(data: Mapping[str, Any]) -> str:

@@ -1,10 +1,11 @@
 """Servers' tools as tools of a session or an agent."""
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any
 
 from agentframework.errors import ErrorCode, McpError, ToolExecutionError
-from agentframework.mcp.content import normalize_mcp_tool_result
+from agentframework.mcp.content import holds_images, normalize_mcp_tool_result
 from agentframework.mcp.manager import McpClientManager
 from agentframework.mcp.spill import Spill
 from agentframework.tools import RiskClass, Tool, ToolContext, ToolResult
@@ -81,4 +82,8 @@ class McpToolExecutor:
             )
         except McpError as error:
             return error_result(f"{error.message} [{error.code}]")
-        return self._spill.bounded(normalize_mcp_tool_result(answer), found.name)
+        if holds_images(answer):
+            result = await asyncio.to_thread(normalize_mcp_tool_result, answer)
+        else:
+            result = normalize_mcp_tool_result(answer)
+        return self._spill.bounded(result, found.name)

@@ -58,7 +58,7 @@ class Link:
         self._task: asyncio.Task[None] | None = None
         self._stop = asyncio.Event()
         self._opened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._border = Border(plan.protocol, plan.note)
+        self._border = Border(plan.protocol, plan.note, plan.options.capabilities)
         self._lost: str | None = None
         self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.client: Client = None  # type: ignore[assignment] - set before anybody gets a link
@@ -193,7 +193,7 @@ class Link:
         self.reason = None
         self._stop = asyncio.Event()
         self.ended = asyncio.get_running_loop().create_future()
-        self._border = Border(ProtocolPolicy(mode="legacy"), self._plan.note)
+        self._border = Border(ProtocolPolicy(mode="legacy"), self._plan.note, self._plan.options.capabilities)
         await self._serve(ProtocolPolicy(mode="legacy"))
 
     def _may_be_afraid_of_probes(self, error: BaseException, protocol: ProtocolPolicy) -> bool:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -55,16 +56,25 @@ class ListenStream:
         self._gap = gap
         self._note = note
         self._changed = asyncio.Event()
-        self._settled = asyncio.Event()
+        self._asked = 0  # how often the filter was to be followed
+        self._followed: float = 0  # up to which of these it was
+        self._turned = asyncio.Event()
         self._problem: BaseException | None = None
 
     async def applied(self) -> None:
         """Make the stream follow the hub, and return when it does. Raises what keeps it from that."""
-        self._settled.clear()
+        self._asked += 1
+        number = self._asked
         self._changed.set()
-        await self._settled.wait()
+        while self._followed < number:
+            await self._turned.wait()
         if self._problem is not None:
             raise self._problem
+
+    def _settle(self, number: float) -> None:
+        self._followed = number
+        turned, self._turned = self._turned, asyncio.Event()
+        turned.set()
 
     async def run(self) -> None:
         """Keep the stream while the link lives."""
@@ -73,7 +83,7 @@ class ListenStream:
         try:
             while self._link.alive:
                 self._changed.clear()
-                wanted = self._filter()
+                number, wanted = self._asked, self._filter()
                 fresh = subscription = None
                 if wanted:
                     try:
@@ -85,7 +95,7 @@ class ListenStream:
                         fresh, self._problem = None, error
                 await _left(old)
                 old = fresh
-                self._settled.set()
+                self._settle(number)
                 if wanted and subscription is None:
                     failures += 1
                     if failures == 1:
@@ -100,7 +110,7 @@ class ListenStream:
         finally:
             await _left(old)
             self._problem = self._problem or SubscriptionLost("the connection ended")
-            self._settled.set()
+            self._settle(math.inf)
 
     def _filter(self) -> dict[str, Any]:
         declared = self._link.client.server_capabilities

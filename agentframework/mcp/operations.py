@@ -121,7 +121,12 @@ class ServerOperations(ABC):
 
     async def subscribe_resource(self, uri: str, **options: Unpack[McpOperationOptions]) -> None:
         """Ask to be told when a resource changes; `listen` tells."""
-        await self._listening_changed(self._hub.want([uri]), (), options)
+        fresh = self._hub.want([uri])
+        try:
+            await self._listening_changed(fresh, (), options)
+        except BaseException:
+            self._hub.drop([uri])
+            raise
 
     async def unsubscribe_resource(self, uri: str, **options: Unpack[McpOperationOptions]) -> None:
         """The opposite of `subscribe_resource`."""

@@ -116,8 +116,9 @@ class McpOptions:
     ``startup_wait_s`` is how long a session's first prompt waits for servers; ``concurrency`` how many connect at once.
     ``timeout_s`` bounds the silence of one operation and starts again at progress, ``max_total_timeout_s`` its whole
     duration. ``list_max_pages`` bounds a listing, ``cache_ttl_s`` is the age of a listing that a modern server may be
-    spared (0: none). Results larger than ``max_result_bytes`` are cut and kept whole in a file below
-    ``spill_directory`` (None: a private temporary one, removed at the end). Raises `ConfigurationError`.
+    spared (0: none). ``capabilities`` are declared to servers beside what ``handlers`` stand for, as on the wire.
+    Results larger than ``max_result_bytes`` are cut and kept whole in a file below ``spill_directory`` (None: a
+    private temporary one, removed at the end). Raises `ConfigurationError`.
     """
 
     startup_wait_s: float = 5.0
@@ -132,6 +133,7 @@ class McpOptions:
     cache_ttl_s: float = 300.0
     list_changed_auto_refresh: bool = True
     list_changed_debounce_s: float = 0.3
+    capabilities: Mapping[str, Any] | None = None
     max_result_bytes: int = 100_000
     spill_directory: str | Path | None = None
 
@@ -144,6 +146,7 @@ class McpOptions:
         _check_count("mcp.concurrency", self.concurrency, 1)
         _check_count("mcp.list_max_pages", self.list_max_pages, 1)
         _check_count("mcp.max_result_bytes", self.max_result_bytes, 1)
+        check_capabilities(self.capabilities)
         check_retry(self.retry)
         as_protocol(self.protocol)
         as_handlers(self.handlers)
@@ -156,6 +159,18 @@ class McpOperationOptions(TypedDict, total=False):
     max_total_timeout_s: float | None
     retry: RetryPolicy | None
     abort: AbortSignal | None
+
+
+def check_capabilities(value: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """``value``, or an empty dict for None. Raises `ConfigurationError` unless it maps names to objects."""
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise refused("capabilities", f"must map names to objects as on the wire, not {value!r}")
+    for name, settings in value.items():
+        if not isinstance(settings, Mapping):
+            raise refused("capabilities", f"must map names to objects; look at {name!r}")
+    return value
 
 
 def check_retry(policy: RetryPolicy) -> None:

@@ -11,6 +11,7 @@ import time
 LIST = {"type": "object", "properties": {"text": {"type": "string"}}}
 TOOLS = [{"name": "echo", "description": "Says it back.", "inputSchema": LIST}]
 CAPABILITIES = {"tools": {"listChanged": True}}
+METHODS = {}  # what other requests are answered with: a function of the parameters
 LOG = os.environ.get("RAW_LOG")
 
 
@@ -84,6 +85,8 @@ def handle(message):
         call(message, message["params"]["name"], message["params"].get("arguments") or {})
     elif method == "ping":
         reply(message, {})
+    elif method in METHODS:
+        reply(message, METHODS[method](message.get("params") or {}))
     else:
         other(message)
 
