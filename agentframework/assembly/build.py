@@ -4,12 +4,14 @@ import asyncio
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from agentframework.abilities.background import BackgroundRegistry
 from agentframework.assembly.background import background_registry, in_background
 from agentframework.assembly.builtins import builtin_tools
 from agentframework.assembly.classifier import ProviderClassifier
+from agentframework.assembly.duties import ServerDuties
 from agentframework.assembly.hooking import hook_engine, hooked_prompts
 from agentframework.assembly.options import AssemblyOptions, AutoMode, PermissionOptions
 from agentframework.assembly.servers import ConversationServers
@@ -121,7 +123,8 @@ def build(
     background = background_registry(sink)
     if servers is None:
         catalog = ToolCatalog(with_plans(_tools(options, background, lambda: settings.provider), sink))
-        servers = ConversationServers(options.servers, catalog, sink.emit, sandbox.roots[0])
+        duties = cache(lambda: ServerDuties(settings.current, gate, prompts)) if options.servers.interactive else None
+        servers = ConversationServers(options.servers, catalog, sink.emit, sandbox.roots[0], duties)
     catalog = servers.catalog
     settings = _settings(options, sandbox, catalog)
     engine = hook_engine(

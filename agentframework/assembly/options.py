@@ -134,12 +134,14 @@ class HookOptions:
 class ServerOptions:
     """MCP servers by id (or a list of servers and URLs), and how they are treated.
 
-    ``environment`` is what programs may inherit some names of, None means that of this process.
+    ``environment`` is what programs may inherit some names of, None means that of this process. ``interactive``: what
+    servers ask of a person or a model is answered by the conversation where the host has no handler.
     """
 
     servers: Mapping[str, Any] | Sequence[Any] | None = None
     mcp: McpOptions | None = None
     environment: Mapping[str, str] | None = None
+    interactive: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

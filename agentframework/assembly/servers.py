@@ -1,15 +1,19 @@
 """The MCP servers of a conversation, or of all of an agent: started with it, their tools in its catalog."""
 
 import asyncio
+from collections.abc import Callable
+from dataclasses import replace
 
 from agentframework._base.abort import AbortSignal, run_abortable
 from agentframework._base.owner import TaskOwner
+from agentframework.assembly.duties import SAMPLING_TOOL, ServerDuties
 from agentframework.assembly.options import ServerOptions
 from agentframework.errors import ToolExecutionError
 from agentframework.events import BaseEvent, WarningEvent
 from agentframework.events.mcp import McpServerConfigurationChanged, McpToolCatalogUpdated
-from agentframework.mcp import McpClientManager, McpOptions, McpToolExecutor
+from agentframework.mcp import McpClientManager, McpHandlers, McpOptions, McpToolExecutor
 from agentframework.mcp.manager import Emit
+from agentframework.mcp.options import as_handlers
 from agentframework.tools import ToolCatalog
 from agentframework.tools.names import server_prefix
 
@@ -17,16 +21,25 @@ from agentframework.tools.names import server_prefix
 class ConversationServers:
     """Keeps the tools of all servers in ``catalog`` and tells of everything through ``emit``, as `EventSink.emit`.
 
-    A conversation without servers costs nothing until somebody asks for the manager. Raises `ConfigurationError`.
+    A conversation without servers costs nothing until somebody asks for the manager. ``duties`` answers what servers
+    ask and the host has no handler for; it is called when the first of them does. Raises `ConfigurationError`.
     """
 
-    __slots__ = ("_cwd", "_deadline", "_emit", "_executor", "_manager", "_options", "_starting", "catalog")
+    __slots__ = ("_cwd", "_deadline", "_duties", "_emit", "_executor", "_manager", "_options", "_starting", "catalog")
 
-    def __init__(self, options: ServerOptions, catalog: ToolCatalog, emit: Emit, cwd: str) -> None:
+    def __init__(
+        self,
+        options: ServerOptions,
+        catalog: ToolCatalog,
+        emit: Emit,
+        cwd: str,
+        duties: Callable[[], ServerDuties] | None = None,
+    ) -> None:
         self._options = options
         self.catalog = catalog
         self._emit = emit
         self._cwd = cwd
+        self._duties = duties
         self._manager: McpClientManager | None = None
         self._executor: McpToolExecutor | None = None
         self._starting: asyncio.Task[object] | None = None
@@ -44,18 +57,35 @@ class ConversationServers:
     @property
     def name_prefixes(self) -> tuple[str, ...]:
         """How the names of tools begin that may still come."""
-        return () if self._manager is None else tuple(map(server_prefix, self._manager.server_ids))
+        if self._manager is None:
+            return ()
+        return (*map(server_prefix, self._manager.server_ids), *([SAMPLING_TOOL] if self._duties else []))
 
     def _make(self) -> McpClientManager:
         options = self._options
         manager = McpClientManager(
-            options.servers, options=options.mcp or McpOptions(), cwd=self._cwd, environment=options.environment
+            options.servers,
+            handlers=self._handlers,
+            options=options.mcp or McpOptions(),
+            cwd=self._cwd,
+            environment=options.environment,
         )
         self._executor = McpToolExecutor(manager)
         for server_id in manager.server_ids:
             self.catalog.replace_group(_group(server_id), ())
         manager.send_events_to(self._tell)
         return manager
+
+    def _handlers(self, server_id: str) -> McpHandlers:
+        given = as_handlers(self._options.mcp.handlers if self._options.mcp else None)
+        duties = self._duties
+        if duties is None:
+            return given
+        return replace(
+            given,
+            sampling=given.sampling or (lambda params: duties().sample(server_id, params)),
+            elicitation=given.elicitation or (lambda params: duties().elicit(server_id, params)),
+        )
 
     def begin(self, owner: TaskOwner) -> None:
         """Connect in the background, as a task of ``owner``."""

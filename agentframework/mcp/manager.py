@@ -28,8 +28,8 @@ from agentframework.mcp.options import (
     McpOperationOptions,
     McpOptions,
     ProtocolPolicy,
-    as_handlers,
     as_protocol,
+    handlers_of,
 )
 from agentframework.mcp.plan import ConnectionPlan
 from agentframework.tools.registry import DiscoveredTool, ToolRegistry
@@ -64,15 +64,16 @@ class McpClientManager:
 
     ``servers`` maps ids to servers (or dicts as in ``.mcp.json``), or is a list of servers and URLs. Nothing starts in
     the constructor; `connect_all` or ``async with`` does that, and a server that cannot be reached is a status and no
-    exception for the others. ``cwd`` and ``environment`` are what stdio servers get (None: those of this process).
-    Raises `ConfigurationError` for what cannot work.
+    exception for the others. ``handlers`` may be a function that gives those for a server's id. ``cwd`` and
+    ``environment`` are what stdio servers get (None: those of this process). Raises `ConfigurationError` for what
+    cannot work.
     """
 
     def __init__(
         self,
         servers: Mapping[str, Any] | Sequence[Any] | None = None,
         *,
-        handlers: McpHandlers | Mapping[str, Any] | None = None,
+        handlers: McpHandlers | Mapping[str, Any] | Callable[[str], McpHandlers] | None = None,
         protocol: ProtocolPolicy | Mapping[str, Any] | str | None = None,
         options: McpOptions | None = None,
         cwd: str | Path | None = None,
@@ -80,7 +81,7 @@ class McpClientManager:
     ) -> None:
         self.options = options or McpOptions()
         self._protocol = as_protocol(protocol if protocol is not None else self.options.protocol)
-        self._handlers = as_handlers(handlers if handlers is not None else self.options.handlers)
+        self._handlers = handlers_of(handlers if handlers is not None else self.options.handlers)
         self._cwd = os.path.abspath(os.getcwd() if cwd is None else cwd)
         self._environment = environment
         self._emitters: list[Emit] = []
@@ -92,7 +93,7 @@ class McpClientManager:
 
     def _add(self, server_id: str, server: Server) -> _Served:
         around = Around(self._cwd, os.environ if self._environment is None else self._environment)
-        plan = ConnectionPlan(self.options, self._protocol, self._handlers, around)
+        plan = ConnectionPlan(self.options, self._protocol, self._handlers(server_id), around)
         connection = McpConnection(server_id, server, plan, self)
         self.tools.replace_server_tools(server_id, ())  # its place, whoever connects first
 

@@ -109,6 +109,16 @@ def as_handlers(value: McpHandlers | Mapping[str, Any] | None) -> McpHandlers:
     return McpHandlers(**value)
 
 
+def handlers_of(
+    value: McpHandlers | Mapping[str, Any] | Callable[[str], McpHandlers] | None,
+) -> Callable[[str], McpHandlers]:
+    """The handlers for each server's id. Raises `ConfigurationError`."""
+    if callable(value):
+        return value
+    same = as_handlers(value)
+    return lambda _server_id: same
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class McpOptions:
     """Everything about servers that is not particular to one. Times are seconds.

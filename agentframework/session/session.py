@@ -141,7 +141,7 @@ class InteractiveSession(
                     auto_mode=auto_mode,
                 ),
                 hooks=HookOptions(settings=hooks, fail_closed=hooks_fail_closed),
-                servers=ServerOptions(servers=mcp_servers, mcp=mcp),
+                servers=ServerOptions(servers=mcp_servers, mcp=mcp, interactive=True),
                 limits=session_limits(limits, max_turns),
                 loop_guard=loop_guard,
                 context=context or DEFAULT_CONTEXT,

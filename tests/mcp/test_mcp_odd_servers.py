@@ -147,7 +147,7 @@ BLOCKS = [
     {"type": "resource", "resource": {"uri": "file:///c.bin", "blob": "AAAA"}},
     {
         "type": "image",
-        "data": "iVBORw0KGgoAAAANSUhEUg==",
+        "data": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==",
         "mimeType": "image/png",
         "annotations": {"audience": ["user"]},
     },
