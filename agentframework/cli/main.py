@@ -55,6 +55,10 @@ def _command(words: list[str]) -> int:
         from agentframework.cli.sessions_command import sessions_command  # noqa: PLC0415
 
         return sessions_command(words[1:])
+    if words[:1] == ["mcp"]:
+        from agentframework.cli.mcp_command import mcp_command  # noqa: PLC0415
+
+        return mcp_command(words[1:])
     arguments = parse(words)
     if arguments is None:
         from agentframework.cli.version import version  # noqa: PLC0415

@@ -83,6 +83,10 @@ class Border:
                     inner.result = result
         return message
 
+    def report(self, problem: str) -> None:
+        """Tell of what a transport had to mend."""
+        self._note(problem)
+
     def close(self) -> None:
         """Nothing is awaited any more."""
         self._end_probe()

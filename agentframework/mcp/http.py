@@ -6,7 +6,7 @@ status of each answer is noted here for the operation that caused it.
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -27,6 +27,27 @@ CONNECT_S = 10.0
 WRITE_S = 30.0
 _QUEUED = 64
 SESSION_HEADER = "mcp-session-id"
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    """The body of an answer, which ends at ``limit`` bytes: what is cut there cannot be read as JSON."""
+
+    def __init__(self, inner: Any, limit: int, exceeded: Callable[[], None]) -> None:
+        self._inner = inner
+        self._limit = limit
+        self._exceeded = exceeded
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        left = self._limit
+        async for piece in self._inner:
+            left -= len(piece)
+            if left < 0:
+                self._exceeded()
+                return
+            yield piece
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
 
 
 class Exchange:
@@ -66,11 +87,11 @@ async def http_transport(server: HttpServer | SseServer, border: Border) -> Asyn
                 headers=_headers(server),
                 timeout=WRITE_S,
                 sse_read_timeout=None,  # type: ignore[arg-type] - silence is measured by us
-                httpx_client_factory=_factory(server),
+                httpx_client_factory=_factory(server, border),
                 auth=_auth(server),
             )
         else:
-            client = await stack.enter_async_context(_factory(server)(_headers(server), None, _auth(server)))
+            client = await stack.enter_async_context(_factory(server, border)(_headers(server), None, _auth(server)))
             limit = server.max_buffer_size or DEFAULT_MAX_MESSAGE
             inner = streamable_http_client(server.url, http_client=client, max_sse_event_size=limit)
         read, write = await stack.enter_async_context(inner)
@@ -88,9 +109,17 @@ def _auth(server: HttpServer | SseServer) -> Any:
     return None if isinstance(server.auth, str) else server.auth
 
 
-def _factory(server: HttpServer | SseServer) -> Callable[..., httpx2.AsyncClient]:
+def _factory(server: HttpServer | SseServer, border: Border) -> Callable[..., httpx2.AsyncClient]:
     parts = urlsplit(server.url)
     local = is_loopback(parts.hostname or "")
+    limit = server.max_buffer_size or DEFAULT_MAX_MESSAGE
+
+    async def bound(response: httpx2.Response) -> None:
+        """A stream of events may be as long as it likes; its events are bounded by the transport."""
+        if not response.headers.get("content-type", "").startswith("text/event-stream"):
+            response.stream = _Bounded(
+                response.stream, limit, lambda: border.report(f"an answer larger than {limit} bytes was cut off")
+            )
 
     def make(headers: Any = None, timeout: Any = None, auth: Any = None) -> httpx2.AsyncClient:
         # No limit on reading: a stream may be silent for hours. Operations have their own, and so has the connection.
@@ -99,7 +128,7 @@ def _factory(server: HttpServer | SseServer) -> Callable[..., httpx2.AsyncClient
             headers=headers,
             auth=auth,
             timeout=limits,
-            event_hooks={"response": [_note_response]},
+            event_hooks={"response": [_note_response, bound]},
             trust_env=not local,
             verify=parts.scheme == "https",
         )

@@ -125,10 +125,10 @@ class McpOptions:
 
     ``startup_wait_s`` is how long a session's first prompt waits for servers; ``concurrency`` how many connect at once.
     ``timeout_s`` bounds the silence of one operation and starts again at progress, ``max_total_timeout_s`` its whole
-    duration. ``list_max_pages`` bounds a listing, ``cache_ttl_s`` is the age of a listing that a modern server may be
-    spared (0: none). ``capabilities`` are declared to servers beside what ``handlers`` stand for, as on the wire.
-    Results larger than ``max_result_bytes`` are cut and kept whole in a file below ``spill_directory`` (None: a
-    private temporary one, removed at the end). Raises `ConfigurationError`.
+    duration. ``list_max_pages`` bounds a listing, ``cache_ttl_s`` is how long one is kept where the server does not
+    say and has not told of a change (0: not at all). ``capabilities`` are declared to servers beside what ``handlers``
+    stand for, as on the wire. Results larger than ``max_result_bytes`` are cut and kept whole in a file below
+    ``spill_directory`` (None: a private temporary one, removed at the end). Raises `ConfigurationError`.
     """
 
     startup_wait_s: float = 5.0

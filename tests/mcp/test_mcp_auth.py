@@ -86,7 +86,7 @@ async def test_a_policy_repeats_only_the_operations_that_it_names(raw: Raw) -> N
         else:
             reply(request, {method.split("/")[0]: []})
     """
-    retry = RetryPolicy(max_attempts=2, initial_delay_s=0.01, retryable_operations=("list_resources",))
+    retry = RetryPolicy(max_attempts=2, initial_delay_s=0.01, retryable_operations=frozenset({"list_resources"}))
     async with manager_of(raw(body), retry=retry) as manager:
         assert await manager.list_resources("a") == []
         with pytest.raises(McpOperationError, match="busy"):
