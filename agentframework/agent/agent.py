@@ -12,7 +12,6 @@ from agentframework._base.ids import new_id, short_id
 from agentframework.agent.course import Course, RunInput
 from agentframework.agent.fitting import Fitting
 from agentframework.agent.life import AgentLife
-from agentframework.agent.mcp_context import as_selection, read_selection
 from agentframework.agent.observe import Delivery, Watcher
 from agentframework.agent.record import SessionRecord
 from agentframework.agent.run import AgentRun
@@ -31,8 +30,8 @@ from agentframework.context import ContextManager, ContextOptions
 from agentframework.errors import ConfigurationError
 from agentframework.events.sink import EventSink
 from agentframework.loop import Limits, TurnSettings
-from agentframework.mcp import McpClientManager, McpOptions
-from agentframework.messages import Message, ModelPrice, RunResult
+from agentframework.mcp import McpClientManager, McpOptions, as_context_selection, load_mcp_context
+from agentframework.messages import Message, ModelPrice, RunResult, UserMessage
 from agentframework.permissions import (
     BatchApproval,
     PermissionMode,
@@ -108,7 +107,7 @@ class Agent(AgentLife):
         )  # fmt: skip
         self._policy = _checked(ToolPolicy, tool_policy, "tool_policy")
         self._context = ContextManager(_checked(ContextOptions, context, "context"))
-        self._selection = as_selection(mcp_context)
+        self._selection = as_context_selection(mcp_context)
         self._store: SessionStore = InMemorySessionStore() if session_store is None else session_store
         super().__init__(name, provider, observer)
         self._tools = AgentTools(self._options, tool_executor, self._tell)
@@ -183,8 +182,10 @@ class Agent(AgentLife):
         return build(options, sink, self._owner.adopt, servers=self._tools.servers, context=fitting)
 
     async def _foreign(self, chosen: Mapping[str, Any] | None, run: AgentRun) -> Sequence[Message]:
-        selection = self._selection if chosen is None else as_selection(chosen)
-        return await read_selection(self.mcp, selection, run.signal) if selection.chosen else ()
+        selection = self._selection if chosen is None else as_context_selection(chosen)
+        if not selection.resources and not selection.prompts:
+            return ()
+        return [UserMessage(await load_mcp_context(self.mcp, selection, abort=run.signal))]
 
     def _authorizations(self, at_gate: PolicyAtGate | None, course: Course) -> Callable[[Any], None] | None:
         """What tells the policy's observer of each decision."""

@@ -1,7 +1,7 @@
 """The MCP servers of a conversation, or of all of an agent: started with it, their tools in its catalog."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from agentframework._base.abort import AbortSignal, run_abortable
@@ -12,9 +12,10 @@ from agentframework.errors import ToolExecutionError
 from agentframework.events import BaseEvent, WarningEvent
 from agentframework.events.mcp import McpServerConfigurationChanged, McpToolCatalogUpdated
 from agentframework.mcp import McpClientManager, McpHandlers, McpOptions, McpToolExecutor
+from agentframework.mcp.deferred import SEARCH_TOOL, DeferredTools
 from agentframework.mcp.manager import Emit
 from agentframework.mcp.options import as_handlers
-from agentframework.tools import ToolCatalog
+from agentframework.tools import Tool, ToolCatalog
 from agentframework.tools.names import server_prefix
 
 
@@ -25,7 +26,18 @@ class ConversationServers:
     ask and the host has no handler for; it is called when the first of them does. Raises `ConfigurationError`.
     """
 
-    __slots__ = ("_cwd", "_deadline", "_duties", "_emit", "_executor", "_manager", "_options", "_starting", "catalog")
+    __slots__ = (
+        "_cwd",
+        "_deadline",
+        "_deferred",
+        "_duties",
+        "_emit",
+        "_executor",
+        "_manager",
+        "_options",
+        "_starting",
+        "catalog",
+    )
 
     def __init__(
         self,
@@ -42,6 +54,7 @@ class ConversationServers:
         self._duties = duties
         self._manager: McpClientManager | None = None
         self._executor: McpToolExecutor | None = None
+        self._deferred = DeferredTools((options.mcp or McpOptions()).max_definition_bytes)
         self._starting: asyncio.Task[object] | None = None
         self._deadline = 0.0
         if options.servers:
@@ -59,7 +72,8 @@ class ConversationServers:
         """How the names of tools begin that may still come."""
         if self._manager is None:
             return ()
-        return (*map(server_prefix, self._manager.server_ids), *([SAMPLING_TOOL] if self._duties else []))
+        others = [SEARCH_TOOL, *([SAMPLING_TOOL] if self._duties else [])]
+        return (*map(server_prefix, self._manager.server_ids), *others)
 
     def _make(self) -> McpClientManager:
         options = self._options
@@ -73,6 +87,7 @@ class ConversationServers:
         self._executor = McpToolExecutor(manager)
         for server_id in manager.server_ids:
             self.catalog.replace_group(_group(server_id), ())
+        self.catalog.replace_group(_SEARCH, ())
         manager.send_events_to(self._tell)
         return manager
 
@@ -119,25 +134,41 @@ class ConversationServers:
             self._take_tools(str(fields[0]))
         elif event is McpServerConfigurationChanged and fields[1] == "removed":
             self.catalog.remove_group(_group(str(fields[0])))
+            self._deferred.forget(str(fields[0]))
+            self._offer_deferred()
         self._emit(event, *fields)
 
     def _take_tools(self, server_id: str) -> None:
         assert self._executor is not None
-        tools = self._executor.tools_of(server_id)
+        defer = self.manager.get_connection(server_id).server.defer
+        offered = self._deferred.take(server_id, self._executor.tools_of(server_id), defer=defer)
+        self._replace(_group(server_id), offered, f"MCP server {server_id}")
+        self._offer_deferred()
+
+    def _offer_deferred(self) -> None:
+        """The search, if there is anything to find, and behind it what was found."""
+        search = [self._deferred.search_tool(self._offer_deferred)] if self._deferred else []
+        if search or self.catalog.group_of(SEARCH_TOOL) == _SEARCH:
+            self._replace(_SEARCH, search, "MCP servers")
+        self._replace(_FOUND, self._deferred.found, "MCP servers")
+
+    def _replace(self, group: str, tools: Sequence[Tool], whose: str) -> None:
         try:
-            self.catalog.replace_group(_group(server_id), tools)
+            self.catalog.replace_group(group, tools)
         except ToolExecutionError as error:
             taken = str(error.details.get("tool"))
-            others = [tool for tool in tools if self._is_free(tool.name, server_id)]
-            self.catalog.replace_group(_group(server_id), others)
-            self._emit(WarningEvent, f"MCP server {server_id}: {taken!r} is left out: the name is taken", "mcp")
+            self.catalog.replace_group(group, [tool for tool in tools if self._is_free(tool.name, group)])
+            self._emit(WarningEvent, f"{whose}: {taken!r} is left out: the name is taken", "mcp")
 
-    def _is_free(self, name: str, server_id: str) -> bool:
-        return self.catalog.get(name) is None or self.catalog.group_of(name) == _group(server_id)
+    def _is_free(self, name: str, group: str) -> bool:
+        return self.catalog.get(name) is None or self.catalog.group_of(name) == group
+
+
+_SEARCH, _FOUND = "mcp search", "mcp found"
 
 
 def _group(server_id: str) -> str:
-    return f"mcp {server_id}"
+    return f"mcp server {server_id}"
 
 
 async def _settled(task: asyncio.Task[object], within_s: float) -> None:

@@ -54,6 +54,7 @@ class _Common:
     startup_timeout_s: float = DEFAULT_STARTUP_TIMEOUT_S
     max_buffer_size: int | None = None
     trust_annotations: bool = False
+    defer: bool = False
 
     def _check(self) -> None:
         for name in ("allowed_tools", "denied_tools"):
@@ -79,7 +80,8 @@ class StdioServer(_Common):
     ``command`` is one program, best an absolute path; its arguments go into ``args``. It gets a few harmless variables
     (``PATH``, ``HOME``, the language) and ``env``; with ``inherit_env=True`` all of this process. ``allowed_tools``
     means only these, ``denied_tools`` not these. ``timeout_s`` None means that of `McpOptions`; ``max_buffer_size``
-    bounds one message in bytes. ``trust_annotations`` lets ``readOnlyHint`` classify its tools.
+    bounds one message in bytes. ``trust_annotations`` lets ``readOnlyHint`` classify its tools. ``defer``: a model is
+    told of its tools when it looks for them.
     """
 
     command: str
@@ -213,6 +215,7 @@ _OPTIONS = {
     "denied_tools": ("denied_tools", "deniedTools", "disabledTools", "excludeTools", "exclude_tools"),
     "max_buffer_size": ("max_buffer_size", "maxBufferSize"),
     "trust_annotations": ("trust_annotations", "trustAnnotations"),
+    "defer": ("defer",),
     "timeout_s": ("timeout_s",),
     "startup_timeout_s": ("startup_timeout_s",),
 }

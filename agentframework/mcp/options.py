@@ -127,8 +127,9 @@ class McpOptions:
     ``timeout_s`` bounds the silence of one operation and starts again at progress, ``max_total_timeout_s`` its whole
     duration. ``list_max_pages`` bounds a listing, ``cache_ttl_s`` is how long one is kept where the server does not
     say and has not told of a change (0: not at all). ``capabilities`` are declared to servers beside what ``handlers``
-    stand for, as on the wire. Results larger than ``max_result_bytes`` are cut and kept whole in a file below
-    ``spill_directory`` (None: a private temporary one, removed at the end). Raises `ConfigurationError`.
+    stand for, as on the wire. Servers whose tools would make all definitions larger than ``max_definition_bytes``
+    (None: no limit) are treated as with ``defer``. Results larger than ``max_result_bytes`` are cut and kept whole in
+    a file below ``spill_directory`` (None: a private temporary one, removed at the end). Raises `ConfigurationError`.
     """
 
     startup_wait_s: float = 5.0
@@ -144,6 +145,7 @@ class McpOptions:
     list_changed_auto_refresh: bool = True
     list_changed_debounce_s: float = 0.3
     capabilities: Mapping[str, Any] | None = None
+    max_definition_bytes: int | None = 200_000
     max_result_bytes: int = 100_000
     spill_directory: str | Path | None = None
 
@@ -156,6 +158,8 @@ class McpOptions:
         _check_count("mcp.concurrency", self.concurrency, 1)
         _check_count("mcp.list_max_pages", self.list_max_pages, 1)
         _check_count("mcp.max_result_bytes", self.max_result_bytes, 1)
+        if self.max_definition_bytes is not None:
+            _check_count("mcp.max_definition_bytes", self.max_definition_bytes, 0)
         check_capabilities(self.capabilities)
         check_retry(self.retry)
         as_protocol(self.protocol)
