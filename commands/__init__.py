@@ -12,6 +12,7 @@ from .context import context_command
 from .cost import cost_command
 from .exit import exit_command
 from .help import help_command
+from .mcp import mcp_command
 from .mode import mode_command
 from .model import model_command
 from .permissions import permissions_command
@@ -28,6 +29,7 @@ def builtin_commands() -> CommandSet:
         context_command(),
         compact_command(),
         cost_command(),
+        mcp_command(),
         exit_command(),
     )
     return CommandSet(CommandModule(command.name, (command,)) for command in commands)

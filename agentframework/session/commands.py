@@ -20,6 +20,7 @@ from agentframework.slash import (
     CommandRegistry,
     CommandResult,
     PermissionOverview,
+    ServerOverview,
 )
 
 EXIT_INTENT = "exit"
@@ -125,6 +126,13 @@ class SessionCommandHost:
     def list_tools(self) -> Sequence[str]:
         """Names of the tools offered."""
         return self._parts.catalog.names
+
+    def get_servers(self) -> tuple[ServerOverview, ...]:
+        """How each MCP server stands at this moment."""
+        return tuple(
+            ServerOverview(one.server_id, one.status, one.reason, one.tools)
+            for one in self._parts.servers.manager.summaries()
+        )
 
     def request_exit(self) -> None:
         """Noted; the session ends when the command has returned."""

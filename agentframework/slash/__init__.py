@@ -5,7 +5,7 @@ This package ships none; hosts pass modules of them. Nothing here knows the sess
 """
 
 from agentframework.slash.executor import CommandExecutor
-from agentframework.slash.host import CommandHost, CommandInfo, PermissionOverview
+from agentframework.slash.host import CommandHost, CommandInfo, PermissionOverview, ServerOverview
 from agentframework.slash.module import Command, CommandModule, CommandResult, CommandSet
 from agentframework.slash.parse import SlashLine, looks_like_command, normalise_name, split_line
 from agentframework.slash.registry import CommandRegistry
@@ -20,6 +20,7 @@ __all__ = [
     "CommandResult",
     "CommandSet",
     "PermissionOverview",
+    "ServerOverview",
     "SlashLine",
     "looks_like_command",
     "normalise_name",

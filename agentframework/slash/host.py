@@ -33,6 +33,16 @@ class PermissionOverview:
     grants: tuple[Grant, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class ServerOverview:
+    """How an MCP server stands: its status, why if it is not connected, the names of its tools for the model."""
+
+    server_id: str
+    status: str
+    reason: str | None
+    tools: tuple[str, ...]
+
+
 class ModeRole(Protocol):
     """The permission mode."""
 
@@ -114,6 +124,14 @@ class CatalogRole(Protocol):
         ...
 
 
+class ServerRole(Protocol):
+    """The MCP servers."""
+
+    def get_servers(self) -> tuple[ServerOverview, ...]:
+        """All of them, in the order given."""
+        ...
+
+
 class ExitRole(Protocol):
     """The end."""
 
@@ -122,5 +140,7 @@ class ExitRole(Protocol):
         ...
 
 
-class CommandHost(ModeRole, ModelRole, UsageRole, HistoryRole, PermissionRole, CatalogRole, ExitRole, Protocol):
+class CommandHost(
+    ModeRole, ModelRole, UsageRole, HistoryRole, PermissionRole, CatalogRole, ServerRole, ExitRole, Protocol
+):
     """The session, as every command sees it."""

@@ -19,7 +19,7 @@ from agentframework.messages import Usage
 from agentframework.slash import Command
 from agentframework.testing import ScriptedProvider, call, say
 
-ALL = ["help", "clear", "permissions", "mode", "model", "context", "compact", "cost", "exit"]
+ALL = ["help", "clear", "permissions", "mode", "model", "context", "compact", "cost", "mcp", "exit"]
 
 
 @pytest.fixture
@@ -223,3 +223,16 @@ async def test_a_command_of_ones_own_reaches_the_session_through_its_host(make) 
     session.on("ui_intent", lambda event: seen.append(event.intent))
     assert (await run(session, "tools", "there are")).message == "there are: 10"
     assert seen == ["blink"]
+
+
+async def test_mcp_shows_how_each_server_stands(make) -> None:
+    none = await run(make(), "mcp")
+    assert none.message == "This session has no MCP servers."
+    session = make(mcp_servers={"gone": {"command": "/no/such/program"}, "web": "https://example.com/mcp"})
+    await session.mcp.connect("gone")
+    result = await run(session, "mcp")
+    first, second = result.message.splitlines()
+    assert first.startswith("gone  failed  cannot start")
+    assert second == "web   disconnected  not connected yet"
+    assert result.data is not None
+    assert [one["status"] for one in result.data["servers"]] == ["failed", "disconnected"]
