@@ -8,6 +8,9 @@ from importlib import import_module
 from typing import Any
 
 _HOMES = {
+    "agentframework._base.diagnostic": (
+        "Diagnostic",
+    ),
     "agentframework.agent": (
         "AbortSignal",
         "Agent",
@@ -64,11 +67,13 @@ _HOMES = {
         "SessionExistsError",
         "SessionLockedError",
         "SessionNotFoundError",
+        "SettingsError",
         "StreamInterruptedError",
         "StructuredOutputError",
         "ToolExecutionError",
         "TurnNotRunError",
         "UnsupportedOptionError",
+        "WorkspaceTrustError",
         "WouldDeadlockError",
         "is_turn_not_run_error",
     ),
@@ -167,6 +172,20 @@ _HOMES = {
         "Query",
         "TurnHandle",
         "create_query",
+    ),
+    "agentframework.settings": (
+        "ContributionSources",
+        "LoadedSettings",
+        "ProjectAccess",
+        "SettingsSource",
+        "WorkspaceTrustService",
+        "contribution_sources_for",
+        "create_workspace_trust_service",
+        "host_settings_source",
+        "load_settings",
+    ),
+    "agentframework.settings.schema": (
+        "Settings",
     ),
     "agentframework.slash": (
         "CommandInfo",

@@ -32,15 +32,18 @@ from .write import write_tool
 _BUILTIN = ToolInfo("builtin")  # one for all sessions
 
 
-def builtin_tools(*, environment: Mapping[str, str] | None = None) -> ToolSet:
+def builtin_tools(
+    *, environment: Mapping[str, str] | None = None, variables: Mapping[str, str] | None = None
+) -> ToolSet:
     """A fresh set of the ten that a session offers, in that order; ``pick`` also knows the optional ones.
 
-    Shell commands inherit what an allow-list lets through of ``environment``, by default that of this process;
-    ``BRAVE_API_KEY`` or ``TAVILY_API_KEY`` in it choose who searches.
+    Shell commands inherit what an allow-list lets through of ``environment``, by default that of this process, and
+    get ``variables`` as they are, each time as they stand then. ``BRAVE_API_KEY`` or ``TAVILY_API_KEY`` in
+    ``environment`` choose who searches.
     """
     files = FileLedger()
-    variables = os.environ if environment is None else environment
-    shells = ShellState(variables)
+    around = os.environ if environment is None else environment
+    shells = ShellState(around, variables=variables)
     tools = (
         shell_tool(shells),
         bash_tool(shells),
@@ -50,7 +53,7 @@ def builtin_tools(*, environment: Mapping[str, str] | None = None) -> ToolSet:
         glob_tool(),
         grep_tool(),
         web_fetch_tool(),
-        web_search_tool(engine_for(variables)),
+        web_search_tool(engine_for(around)),
         ask_user_question_tool(),
     )
     optional = (multi_edit_tool(files), notebook_edit_tool(files), todo_write_tool())

@@ -77,13 +77,20 @@ class ShellState:
     """What shells are started with.
 
     ``environment`` is where variables are taken from (usually ``os.environ``), but only what
-    `inherited` lets through; ``variables`` are set as they are, after them. Nothing is read from this process itself.
+    `inherited` lets through; ``variables`` are set as they are, after them, each time as they stand then. Nothing is
+    read from this process itself.
     """
 
     def __init__(
         self, environment: Mapping[str, str] | None = None, *, variables: Mapping[str, str] | None = None
     ) -> None:
-        self.environment: Mapping[str, str] = {**inherited(environment or {}), **FIXED, **(variables or {})}
+        self._always: Mapping[str, str] = {**inherited(environment or {}), **FIXED}
+        self._variables = variables or {}
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """What the next program gets."""
+        return {**self._always, **self._variables}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,10 +11,13 @@ from agentframework.abilities.background import BackgroundRegistry
 from agentframework.assembly.background import background_registry, in_background
 from agentframework.assembly.builtins import builtin_tools
 from agentframework.assembly.classifier import ProviderClassifier
+from agentframework.assembly.configured import Configured, configure
 from agentframework.assembly.duties import ServerDuties
-from agentframework.assembly.hooking import hook_engine, hooked_prompts
+from agentframework.assembly.hooking import hook_engine, hooked_prompts, own_hooks
+from agentframework.assembly.instructed import Instructed
 from agentframework.assembly.options import AssemblyOptions, AutoMode, PermissionOptions
 from agentframework.assembly.servers import ConversationServers
+from agentframework.assembly.settings_files import Fixed, SettingsFiles
 from agentframework.assembly.wiring import with_plans, with_small_model
 from agentframework.events.sink import EventSink
 from agentframework.hooks import HookEngine, HookEvent
@@ -35,7 +38,7 @@ from agentframework.permissions import (
     RuleSet,
     parse_rules,
 )
-from agentframework.prompt import compose_system_prompt
+from agentframework.prompt import Section, join_sections, prompt_sections
 from agentframework.providers.protocol import ModelRequest, Provider
 from agentframework.sandbox import LocalSandbox
 from agentframework.tools import Tool, ToolCatalog
@@ -102,6 +105,7 @@ class Parts:
     background: BackgroundRegistry
     spills: SpillStore
     compactor: Compactor | None
+    files: SettingsFiles
 
 
 def build(
@@ -117,33 +121,38 @@ def build(
     ``servers`` are some that other conversations use too, with a catalog of all tools; then the options on tools and
     servers are not looked at. ``context`` shortens the conversation, else that is done as the options say.
 
-    Raises `ConfigurationError` or ``TOOL_NAME_CONFLICT`` for options that cannot work.
+    Raises `ConfigurationError` (for a file `SettingsError`) or ``TOOL_NAME_CONFLICT`` for options that cannot work.
     """
-    sandbox = LocalSandbox(options.cwd, options.tools.additional_directories)
+    configured = configure(options, home=_home())
+    sandbox = LocalSandbox(options.cwd, [*options.tools.additional_directories, *configured.additional_directories])
     background = background_registry(sink)
     if servers is None:
-        catalog = ToolCatalog(with_plans(_tools(options, background, lambda: settings.provider), sink))
+        tools = _tools(options, configured, background, lambda: settings.provider)
+        catalog = ToolCatalog(with_plans(tools, sink))
         duties = cache(lambda: ServerDuties(settings.current, gate, prompts)) if options.servers.interactive else None
         servers = ConversationServers(options.servers, catalog, sink.emit, sandbox.roots[0], duties)
     catalog = servers.catalog
-    settings = _settings(options, sandbox, catalog)
+    settings = _settings(options, sandbox, catalog, configured)
+    fixed = Fixed(_rules(options.permissions, sandbox, catalog, servers.name_prefixes), own_hooks(options.hooks))
     engine = hook_engine(
         options.hooks,
+        configured.now.hooks + fixed.hooks,
         sink,
         cwd=sandbox.roots[0],
         permission_mode=lambda: str(gate.mode),
         current_model=settings.current,
+        configured=configured,
     )
     hooks = TurnHooks(engine, sink, abandon)
-    prompts = hooked_prompts(sink, hooks)
+    prompts = hooked_prompts(sink, hooks, configured.changeable)
     gate = PermissionGate(
-        mode=options.permissions.mode,
-        rules=_rules(options.permissions, sandbox, catalog, servers.name_prefixes),
+        mode=configured.mode(options.permissions.mode),
+        rules=configured.now.rules + fixed.rules,
         sandbox=sandbox,
         prompts=prompts,
         sink=sink,
-        hooks=hooks if hooks.has(HookEvent.PRE_TOOL_USE) else None,
-        options=_gate_options(options, settings),
+        hooks=hooks if configured.changeable or hooks.has(HookEvent.PRE_TOOL_USE) else None,
+        options=_gate_options(options, settings, configured),
     )
     spills = SpillStore()
     rounds = ToolRounds(
@@ -161,18 +170,14 @@ def build(
     wanted = options.context
     compactor = None if wanted is None else Compactor(wanted, settings, engine, sink, abandon, prices)
     loop = TurnLoop(
-        settings,
-        ModelCaller(sink, abandon, prices),
-        rounds,
-        sink,
-        options.limits,
-        hooks,
-        settings.response_format,
-        background.take_news,
-        options.loop_guard,
-        context or compactor,
+        settings, ModelCaller(sink, abandon, prices), rounds, sink, options.limits, hooks, settings.response_format,
+        background.take_news, options.loop_guard, context or compactor,
+    )  # fmt: skip
+    instructed = _instructed(options, sandbox, settings, sink)
+    files = SettingsFiles(configured, fixed, gate, engine, catalog, servers, sink, instructed)
+    return Parts(
+        settings, catalog, sandbox, prompts, gate, engine, servers, loop, background, spills, compactor, files
     )
-    return Parts(settings, catalog, sandbox, prompts, gate, engine, servers, loop, background, spills, compactor)
 
 
 def _prices(options: AssemblyOptions, settings: ModelSettings) -> Mapping[str, ModelPrice]:
@@ -186,17 +191,15 @@ def _prices(options: AssemblyOptions, settings: ModelSettings) -> Mapping[str, M
     return prices
 
 
-def _settings(options: AssemblyOptions, sandbox: LocalSandbox, catalog: ToolCatalog) -> ModelSettings:
+def _settings(
+    options: AssemblyOptions, sandbox: LocalSandbox, catalog: ToolCatalog, configured: Configured
+) -> ModelSettings:
     model = options.model
+    named = model.model or configured.model_for(model.provider)
     return ModelSettings(
         provider=model.provider,
-        model=model.provider.resolve_model(model.model or model.provider.default_model),
-        system=compose_system_prompt(
-            sandbox.roots[0],
-            catalog.names,
-            replace=options.system_prompt,
-            append=options.append_system_prompt,
-        ),
+        model=model.provider.resolve_model(named or model.provider.default_model),
+        system=join_sections(_sections(options, sandbox, catalog)),
         effort=model.effort,
         temperature=model.temperature,
         max_output_tokens=model.max_output_tokens,
@@ -209,11 +212,29 @@ def _settings(options: AssemblyOptions, sandbox: LocalSandbox, catalog: ToolCata
     )
 
 
+def _sections(options: AssemblyOptions, sandbox: LocalSandbox, catalog: ToolCatalog) -> tuple[Section, ...]:
+    return prompt_sections(
+        sandbox.roots[0], catalog.names, replace=options.system_prompt, append=options.append_system_prompt
+    )
+
+
+def _instructed(
+    options: AssemblyOptions, sandbox: LocalSandbox, settings: ModelSettings, sink: EventSink
+) -> Instructed | None:
+    """The instruction files of a session that may have some."""
+    access = options.settings.project_access
+    if access is None or options.settings.bare:
+        return None
+    return Instructed(access, sandbox.roots[0], _sections(options, sandbox, settings.catalog), settings, sink)
+
+
 def _tools(
-    options: AssemblyOptions, background: BackgroundRegistry, provider: Callable[[], Provider]
+    options: AssemblyOptions, configured: Configured, background: BackgroundRegistry, provider: Callable[[], Provider]
 ) -> list[Tool]:
     chosen = options.tools
-    defaults = builtin_tools() if chosen.default_tools is None else chosen.default_tools
+    defaults = chosen.default_tools
+    if defaults is None:
+        defaults = builtin_tools(variables=configured.variables)
     if chosen.background_shells:
         defaults = in_background(defaults, background)
     tools = [*defaults, *chosen.additional_tools]
@@ -236,14 +257,16 @@ def _rules(
     return replace(rules, warnings=(*rules.warnings, *rules.unknown_tools(catalog.names, awaited)))
 
 
-def _gate_options(options: AssemblyOptions, settings: ModelSettings) -> GateOptions:
+def _gate_options(options: AssemblyOptions, settings: ModelSettings, configured: Configured) -> GateOptions:
     permissions = options.permissions
     return GateOptions(
         home=_home(),
         tool_names=lambda: settings.catalog.names,
         max_tool_argument_bytes=options.limits.max_tool_argument_bytes,
         read_only_commands=permissions.read_only_commands,
-        protected=[str(path) for path in permissions.protected_paths],
+        protected=(*map(str, permissions.protected_paths), *configured.protected()),
+        project_rules=configured.kept_rules(),
+        before_round=bool if configured.access is None else configured.look,
         classifier=ProviderClassifier(_judging_model(permissions.auto_mode, settings)),
         classifier_deadline_s=(permissions.auto_mode or AutoMode()).deadline_s,
         governed=permissions.governed,

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 from agentframework._base.abort import AbortedError, AbortSignal
 from agentframework.assembly.asking import whole_answer
+from agentframework.assembly.configured import Configured
 from agentframework.assembly.options import HookOptions
 from agentframework.events import PermissionRequest
 from agentframework.events.sink import EventSink
-from agentframework.hooks import HookEngine, HookEvent, HookSurroundings, parse_hooks
+from agentframework.hooks import HookConfig, HookEngine, HookEvent, HookSurroundings, parse_hooks
 from agentframework.loop.hooking import TurnHooks
 from agentframework.messages import user_text
 from agentframework.permissions import PromptBroker
@@ -26,21 +27,30 @@ CurrentModel = Callable[[], tuple[Provider, str]]
 
 def hook_engine(
     options: HookOptions,
+    config: HookConfig,
     sink: EventSink,
     *,
     cwd: str,
     permission_mode: Callable[[], str],
     current_model: CurrentModel,
+    configured: Configured,
 ) -> HookEngine:
-    """The engine for one conversation. Raises `ConfigurationError` for settings that are no dict at all."""
+    """The engine for one conversation."""
     around = HookSurroundings(
         session_id=sink.session_id,
         cwd=cwd,
         permission_mode=permission_mode,
         environment=os.environ if options.environment is None else options.environment,
         model=_ModelPort(current_model),
+        variables=configured.variables,
+        project_dir=configured.project_root,
     )
-    return HookEngine(parse_hooks(options.settings, fail_closed=options.fail_closed), around, sink)
+    return HookEngine(config, around, sink)
+
+
+def own_hooks(options: HookOptions) -> HookConfig:
+    """The hooks that the host gave as an option. Raises `ConfigurationError` if they are no dict at all."""
+    return parse_hooks(options.settings, fail_closed=options.fail_closed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +99,7 @@ class HookedPrompts(PromptBroker):
             answered.set()
 
 
-def hooked_prompts(sink: EventSink, hooks: TurnHooks) -> PromptBroker:
-    """The prompts of a conversation."""
-    told = hooks.has(HookEvent.PERMISSION_REQUEST) or hooks.has(HookEvent.NOTIFICATION)
+def hooked_prompts(sink: EventSink, hooks: TurnHooks, changeable: bool) -> PromptBroker:
+    """The prompts of a conversation. ``changeable``: hooks may yet come."""
+    told = changeable or hooks.has(HookEvent.PERMISSION_REQUEST) or hooks.has(HookEvent.NOTIFICATION)
     return HookedPrompts(sink, hooks) if told else PromptBroker(sink)

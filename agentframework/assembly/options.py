@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from agentframework.context import ContextOptions
-from agentframework.errors import ConfigurationError
+from agentframework.errors import ConfigurationError, WorkspaceTrustError
 from agentframework.loop import Limits, LoopGuard
 from agentframework.mcp import McpOptions
 from agentframework.messages import ModelPrice
 from agentframework.permissions import PermissionMode, PermissionRules
 from agentframework.providers.protocol import Provider
+from agentframework.settings import ContributionSources, ProjectAccess, SettingsSource
 from agentframework.tools import Tool
 
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
@@ -97,11 +98,12 @@ class AutoMode:
 class PermissionOptions:
     """What may run. ``allowed_tools`` and ``denied_tools`` become rules of the bare name.
 
-    ``read_only_commands`` lets shell commands that only read run unasked; a change of ``protected_paths`` is asked
-    about in every mode. ``governed`` False: no mode is in force, what no rule, hook or policy stops runs.
+    ``mode`` None is that of the settings, else ``default``. ``read_only_commands`` lets shell commands that only read
+    run unasked; a change of ``protected_paths`` is asked about in every mode. ``governed`` False: no mode is in force,
+    what no rule, hook or policy stops runs.
     """
 
-    mode: PermissionMode = PermissionMode.DEFAULT
+    mode: PermissionMode | None = None
     rules: PermissionRules = field(default_factory=PermissionRules)
     allowed_tools: Sequence[str] = ()
     denied_tools: Sequence[str] = ()
@@ -145,6 +147,28 @@ class ServerOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SettingsOptions:
+    """Which settings files count, and what the project may bring. ``bare`` leaves its instruction files out."""
+
+    project_access: ProjectAccess | None = None
+    user_sources: Sequence[SettingsSource] = ()
+    project_paths: Sequence[object] = ()
+    contributions: ContributionSources | None = None
+    bare: bool = False
+
+    def __post_init__(self) -> None:
+        for item in self.user_sources:
+            if not isinstance(item, SettingsSource):
+                raise _refused("user_settings_sources", f"holds {item!r:.200}; make it with host_settings_source()")
+        access: object = self.project_access
+        if access is not None and not isinstance(access, ProjectAccess):
+            raise WorkspaceTrustError(
+                "project_access must come from a trust service: see create_workspace_trust_service()",
+                details={"field": "project_access"},
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AssemblyOptions:
     """Everything together. ``context`` None: the loop never shortens the conversation."""
 
@@ -155,6 +179,7 @@ class AssemblyOptions:
     permissions: PermissionOptions = field(default_factory=PermissionOptions)
     hooks: HookOptions = field(default_factory=HookOptions)
     servers: ServerOptions = field(default_factory=ServerOptions)
+    settings: SettingsOptions = field(default_factory=SettingsOptions)
     limits: Limits = field(default_factory=lambda: Limits(max_iterations=None, max_tool_calls_per_turn=None))
     loop_guard: LoopGuard | None = None
     context: ContextOptions | None = None

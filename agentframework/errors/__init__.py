@@ -7,7 +7,9 @@ says what to do, and ``details`` (JSON-able facts such as the file, the field or
     ├── ConfigurationError              the host asked for something that cannot work
     │   ├── MissingCredentialsError     no API key; names the environment variable
     │   ├── MissingDependencyError      an optional package is not installed; names the extra
-    │   └── UnsupportedOptionError      this provider's API has no such option
+    │   ├── SettingsError               a settings file that cannot be used; names file, line and column
+    │   ├── UnsupportedOptionError      this provider's API has no such option
+    │   └── WorkspaceTrustError         trust in a project cannot be recorded, or is not what it claims to be
     ├── InvalidInputError               a blank prompt, a malformed message
     ├── SessionError
     │   ├── SessionClosedError          used after shutdown
@@ -108,12 +110,14 @@ __all__ = [
     "SessionExistsError",
     "SessionLockedError",
     "SessionNotFoundError",
+    "SettingsError",
     "StreamInterruptedError",
     "StructuredOutputError",
     "ToolExecutionError",
     "TurnNotRunError",
     "TurnNotRunReason",
     "UnsupportedOptionError",
+    "WorkspaceTrustError",
     "WouldDeadlockError",
     "describe_error",
     "is_turn_not_run_error",
@@ -138,10 +142,22 @@ class MissingDependencyError(ConfigurationError):
     default_code = ErrorCode.MISSING_DEPENDENCY
 
 
+class SettingsError(ConfigurationError):
+    """A settings file that cannot be used. ``details`` hold ``path``, ``line``, ``column`` and ``problem``."""
+
+    default_code = ErrorCode.SETTINGS_INVALID
+
+
 class UnsupportedOptionError(ConfigurationError):
     """The chosen provider's API has no such option."""
 
     default_code = ErrorCode.UNSUPPORTED_OPTION
+
+
+class WorkspaceTrustError(ConfigurationError):
+    """Trust in a project could not be recorded, was changed meanwhile, or did not come from a trust service."""
+
+    default_code = ErrorCode.WORKSPACE_AUTHORITY_REQUIRED
 
 
 class InvalidInputError(AgentFrameworkError):

@@ -27,6 +27,19 @@ class HookConfig:
     hooks: Mapping[HookEvent, Sequence[Hook]] = field(default_factory=dict[HookEvent, Sequence[Hook]])
     problems: tuple[str, ...] = ()
 
+    def __add__(self, other: "HookConfig") -> "HookConfig":
+        """Both, the hooks of ``other`` after ours."""
+        if not (other.hooks or other.problems):
+            return self
+        if not (self.hooks or self.problems):
+            return other
+        events = dict.fromkeys((*self.hooks, *other.hooks))
+        hooks = {event: (*self.hooks.get(event, ()), *other.hooks.get(event, ())) for event in events}
+        return HookConfig(hooks, (*self.problems, *other.problems))
+
+
+NO_HOOKS = HookConfig()
+
 
 def parse_hooks(raw: object, *, fail_closed: bool = False) -> HookConfig:
     """``{"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "…"}]}]}`` as a `HookConfig`.
@@ -35,6 +48,8 @@ def parse_hooks(raw: object, *, fail_closed: bool = False) -> HookConfig:
     name their event, one group where a list of them belongs, an entry without a group around it. Raises
     `ConfigurationError` if ``raw`` is neither dict nor list.
     """
+    if raw is None:
+        return NO_HOOKS
     reader = _Reader(fail_closed)
     reader.read(raw)
     return HookConfig(reader.hooks, tuple(reader.problems))

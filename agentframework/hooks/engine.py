@@ -8,7 +8,7 @@ import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import copy_context
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from agentframework._base.bounded import printable
@@ -48,13 +48,16 @@ _UNTELLABLE = "the input for hooks is no JSON"
 @dataclass(frozen=True, slots=True)
 class HookSurroundings:
     """Where hooks run. ``environment`` (usually ``os.environ``) is what programs may inherit some names of, and where
-    the variables that an HTTP hook lists are looked up. ``model`` answers prompt hooks."""
+    the variables that an HTTP hook lists are looked up; ``variables`` all of them get, as they stand at the moment.
+    ``model`` answers prompt hooks; ``project_dir`` is what programs are told is the project (None: ``cwd``)."""
 
     session_id: str
     cwd: str
     permission_mode: Callable[[], str]
     environment: Mapping[str, str]
     model: ModelPort | None = None
+    variables: Mapping[str, str] = field(default_factory=dict[str, str])
+    project_dir: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +100,10 @@ class HookEngine:
     def problems(self) -> tuple[str, ...]:
         """What is wrong with the configuration."""
         return self._config.problems
+
+    def configure(self, config: HookConfig) -> None:
+        """Use other hooks from now on; those that run are left to end."""
+        self._config = config
 
     def has(self, event: HookEvent) -> bool:
         """Whether anything would run, whatever the matchers say."""
@@ -255,8 +262,8 @@ class HookEngine:
 
     def _for_program(self, hook: Hook) -> dict[str, str]:
         around = self._around
-        own = {"CLAUDE_PROJECT_DIR": around.cwd, "CLAUDE_SESSION_ID": around.session_id}
-        return {**inherited(around.environment), **hook.environment, **own}
+        own = {"CLAUDE_PROJECT_DIR": around.project_dir or around.cwd, "CLAUDE_SESSION_ID": around.session_id}
+        return {**inherited(around.environment), **around.variables, **hook.environment, **own}
 
     def _report(self, hook: Hook, event: HookEvent, problem: str) -> None:
         self._sink.emit(HookError, hook.name, str(event), problem)

@@ -21,7 +21,7 @@ from agentframework.permissions.judge import GateOptions
 from agentframework.permissions.modes import PermissionMode, parse_mode
 from agentframework.permissions.policy_at_gate import PolicyAtGate
 from agentframework.permissions.prompts import PermissionQuestion, PromptBroker
-from agentframework.permissions.rules import PermissionRules, Rule, RuleSet, parse_rule, parse_rules
+from agentframework.permissions.rules import Effect, PermissionRules, Rule, RuleSet, parse_rule, parse_rules, read_entry
 from agentframework.permissions.tool_policy import (
     AuthorizationRule,
     ToolApprovalRequest,
@@ -35,6 +35,7 @@ __all__ = [
     "BatchApproval",
     "ClassifierPort",
     "Decision",
+    "Effect",
     "Explanation",
     "GateCall",
     "GateOptions",
@@ -62,4 +63,5 @@ __all__ = [
     "parse_mode",
     "parse_rule",
     "parse_rules",
+    "read_entry",
 ]

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from agentframework._base.abort import AbortedError
-from agentframework.errors import ErrorCode
+from agentframework.errors import ConfigurationError, ErrorCode
 from agentframework.events import PermissionDecision, ToolApprovalResult, WarningEvent
 from agentframework.events.sink import EventSink
 from agentframework.permissions.answers import Answered, Answerer, PermissionAnswer
@@ -51,9 +51,11 @@ T = TypeVar("T")
 
 
 class PermissionGate:
-    """Decides calls for one session. ``mode`` and ``rules`` may be changed between decisions."""
+    """Decides calls for one session. ``mode`` and ``rules`` may be changed between decisions; with ``no_bypass`` the
+    mode ``bypassPermissions`` is refused."""
 
     __slots__ = (
+        "_before_round",
         "_classifier",
         "_governed",
         "_grants",
@@ -65,6 +67,7 @@ class PermissionGate:
         "_reads",
         "_sandbox",
         "_sink",
+        "no_bypass",
         "rules",
     )
 
@@ -80,12 +83,14 @@ class PermissionGate:
         options: GateOptions = _DEFAULTS,
     ) -> None:
         self._mode = parse_mode(mode)
+        self.no_bypass = False
         self.rules = rules
         self._prompts = prompts
         self._sink = sink
         self._grants = Grants()
         self._sandbox = sandbox
         self._project_rules = options.project_rules
+        self._before_round = options.before_round
         self._reads = options.read_only_commands
         self._governed = options.governed
         self._protected = _places(options.protected, sandbox.roots[0])
@@ -103,7 +108,13 @@ class PermissionGate:
 
     @mode.setter
     def mode(self, mode: PermissionMode | str) -> None:
-        self._mode = parse_mode(mode)
+        wanted = parse_mode(mode)
+        if self.no_bypass and wanted is PermissionMode.BYPASS_PERMISSIONS:
+            raise ConfigurationError(
+                "the settings switch the mode bypassPermissions off (permissions.disableBypassPermissionsMode)",
+                details={"field": "permission_mode"},
+            )
+        self._mode = wanted
 
     @property
     def grants(self) -> tuple[Grant, ...]:
@@ -127,6 +138,7 @@ class PermissionGate:
 
         Raises nothing but ``CancelledError``.
         """
+        self._before_round()
         unsure = _doubts(calls)
         judged = await _together(
             [

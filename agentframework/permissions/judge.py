@@ -43,6 +43,7 @@ class GateOptions:
     relative to the working directory, whose change is asked about in every mode. ``project_rules`` keeps answers for
     the project. ``classifier`` judges in the mode ``auto``. ``governed`` False leaves out what only a mode asks or
     refuses, the safeguards among it: what no rule, hook or policy stops, runs.
+    ``before_round`` may bring the rules up to date, and never raises.
     """
 
     home: str | None = None
@@ -55,6 +56,7 @@ class GateOptions:
     classifier: ClassifierPort | None = None
     classifier_deadline_s: float = DEADLINE_S
     governed: bool = True
+    before_round: Callable[[], object] = bool
 
 
 class Doubt(NamedTuple):

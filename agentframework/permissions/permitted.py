@@ -21,7 +21,7 @@ def permission_for(case: Case) -> Explanation | None:
         return _permitted_line(case, subject.line)
     for rule in policy.rules.allow:
         if permits(rule, subject):
-            return Explanation("allow", f"the allow rule {rule.text} covers it", "allow", rule.text)
+            return Explanation("allow", f"the allow rule {rule.shown} covers it", "allow", rule.text)
     granted = next((rule.text for rule in policy.grants.rules if permits(rule, subject)), None)
     granted = granted or policy.grants.covering(call_key(subject))
     if granted is not None:
@@ -36,7 +36,7 @@ def _permitted_line(case: Case, line: CommandLine) -> Explanation | None:
             continue
         verbatim = isinstance(rule.scope, CommandScope) and rule.scope.verbatim == line.text.strip()
         if rule.scope is None or verbatim:
-            return Explanation("allow", f"the allow rule {rule.text} covers it", "allow", rule.text)
+            return Explanation("allow", f"the allow rule {rule.shown} covers it", "allow", rule.text)
     granted = policy.grants.covering(call_key(subject))
     if granted is not None:
         return Explanation("allow", "it was allowed earlier in this session", "grant", granted)

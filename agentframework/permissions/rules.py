@@ -6,7 +6,7 @@ others with it: it is reported and has no effect.
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, cast
 
 from agentframework.errors import ConfigurationError
@@ -83,12 +83,19 @@ Scope = CommandScope | PathScope | DomainScope | TextScope
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule. ``scope`` None means every call of the tool; ``text`` is how it was written."""
+    """One rule. ``scope`` None means every call of the tool; ``text`` is how it was written, ``origin`` where, if that
+    is a file."""
 
     effect: Effect
     text: str
     tool: str
     scope: Scope | None
+    origin: str = field(default="", compare=False)
+
+    @property
+    def shown(self) -> str:
+        """The text, and where it was written."""
+        return f"{self.text} ({self.origin})" if self.origin else self.text
 
     @property
     def family(self) -> Family:
@@ -114,6 +121,8 @@ class RuleSet:
     warnings: tuple[str, ...] = ()
 
     def __add__(self, other: "RuleSet") -> "RuleSet":
+        if self == _NO_RULES:
+            return other
         return RuleSet(
             self.allow + other.allow,
             self.deny + other.deny,
@@ -121,19 +130,29 @@ class RuleSet:
             self.warnings + other.warnings,
         )
 
-    def unknown_tools(self, known: Iterable[str], awaited: tuple[str, ...] = ()) -> tuple[str, ...]:
-        """A warning for each rule that names none of the ``known`` tools. Such rules stay in force.
+    def unknown(self, known: Iterable[str], awaited: tuple[str, ...] = ()) -> tuple[Rule, ...]:
+        """The rules that name none of the ``known`` tools. They stay in force.
 
         Names that begin with one of ``awaited`` may still come.
         """
         names = frozenset(known)
         return tuple(
-            f"the {rule.effect} rule {rule.text!r} names the tool {rule.tool}, which this session does not have"
+            rule
             for rule in (*self.deny, *self.ask, *self.allow)
             if rule.tool not in _WELL_KNOWN
             and not rule.tool.startswith(awaited)
             and not any(rule.names(name) for name in names)
         )
+
+    def unknown_tools(self, known: Iterable[str], awaited: tuple[str, ...] = ()) -> tuple[str, ...]:
+        """A warning for each rule of `unknown`."""
+        return tuple(
+            f"the {rule.effect} rule {rule.text!r} names the tool {rule.tool}, which this session does not have"
+            for rule in self.unknown(known, awaited)
+        )
+
+
+_NO_RULES = RuleSet()
 
 
 def parse_rules(rules: PermissionRules, *, base: str, home: str | None = None, source: str = "permissions") -> RuleSet:
@@ -148,16 +167,26 @@ def parse_rules(rules: PermissionRules, *, base: str, home: str | None = None, s
     effects: tuple[Effect, ...] = ("allow", "deny", "ask")
     for effect in effects:
         for number, entry in enumerate(cast("tuple[object, ...]", getattr(rules, effect))):
-            place = f"{source}.{effect}[{number}]: {entry!r}"
-            try:
-                rule = parse_rule(entry, effect, base=base, home=home)
-            except ValueError as error:
-                warnings.append(f"{place} {error}; the entry has no effect")
-                continue
-            parsed[effect].append(rule)
-            if isinstance(rule.scope, CommandScope) and _fits_no_command(rule.scope.verbatim):
-                warnings.append(f"{place} fits no command: rules are held against single commands, not against a line")
+            rule, problem = read_entry(entry, effect, base=base, home=home)
+            if problem is not None:
+                warnings.append(f"{source}.{effect}[{number}]: {problem}")
+            if rule is not None:
+                parsed[effect].append(rule)
     return RuleSet(tuple(parsed["allow"]), tuple(parsed["deny"]), tuple(parsed["ask"]), tuple(warnings))
+
+
+def read_entry(
+    entry: object, effect: Effect, *, base: str, home: str | None = None, origin: str = ""
+) -> tuple[Rule | None, str | None]:
+    """The rule that an entry of a list stands for, and what is wrong with the entry, quoted."""
+    try:
+        rule = parse_rule(entry, effect, base=base, home=home)
+    except ValueError as error:
+        return None, f"{entry!r} {error}; the entry has no effect"
+    rule = replace(rule, origin=origin) if origin else rule
+    if isinstance(rule.scope, CommandScope) and _fits_no_command(rule.scope.verbatim):
+        return rule, f"{entry!r} fits no command: rules are held against single commands, not against a line"
+    return rule, None
 
 
 def parse_rule(entry: object, effect: Effect, *, base: str, home: str | None = None) -> Rule:

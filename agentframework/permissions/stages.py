@@ -47,7 +47,7 @@ def _forbidden(case: Case) -> Explanation | None:
     match, rule = case.denying
     if match is not Match.YES or rule is None:
         return None
-    return _denied("deny", f"the deny rule {rule.text} forbids it", rule.text)
+    return _denied("deny", f"the deny rule {rule.shown} forbids it", rule.text)
 
 
 def _denied(stage: StageName, reason: str, rule: str | None = None) -> Explanation:
@@ -86,7 +86,7 @@ def _doubtful_denial(case: Case) -> Explanation | None:
     _, rule = case.denying
     if rule is None:
         return None
-    reason, doubt = f"the deny rule {rule.text} may forbid it", _doubt(case.subject.line)
+    reason, doubt = f"the deny rule {rule.shown} may forbid it", _doubt(case.subject.line)
     if case.policy.governed and case.policy.mode is PermissionMode.PLAN:
         return replace(_denied("mode", reason, rule.text), detail=doubt)
     return Explanation("ask", reason, "ask", rule.text, detail=doubt)
@@ -97,7 +97,7 @@ def _asking(case: Case) -> Explanation | None:
     if rule is None:
         return None
     certain = match is Match.YES
-    reason = f"the ask rule {rule.text} {'asks' if certain else 'may ask'} about it"
+    reason = f"the ask rule {rule.shown} {'asks' if certain else 'may ask'} about it"
     return Explanation("ask", reason, "ask", rule.text, detail="" if certain else _doubt(case.subject.line))
 
 

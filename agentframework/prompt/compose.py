@@ -5,7 +5,8 @@ from one turn to the next and cost the prompt cache.
 """
 
 from collections.abc import Collection
-from sys import intern
+
+from agentframework.prompt.sections import APPENDED, ROLE, TOOLS, WORKPLACE, Section
 
 _ROLE = (
     "You are an agent inside a program. You help its user by reading, searching and changing files and by "
@@ -17,17 +18,14 @@ _ROLE = (
 _FILES = "Prefer the file tools over shell commands for reading, searching and editing files."
 
 
-def compose_system_prompt(
+def prompt_sections(
     cwd: str, tool_names: Collection[str], *, replace: str | None = None, append: str | None = None
-) -> str:
-    """The system prompt of a session: ``replace`` instead of ours, ``append`` after either."""
+) -> tuple[Section, ...]:
+    """The sections of a session's own: ``replace`` instead of ours, ``append`` after all others."""
     if replace is not None:
-        sections = [replace]
+        own = [Section("role", ROLE, replace)]
     else:
-        sections = [_ROLE, f"Working directory: {cwd}"]
+        own = [Section("role", ROLE, _ROLE), Section("workplace", WORKPLACE, f"Working directory: {cwd}")]
         if {"Bash", "Read"} <= set(tool_names):
-            sections.append(_FILES)
-    if append:
-        sections.append(append)
-    # One text for all sessions of a directory: a host may have thousands.
-    return intern("\n\n".join(section.strip() for section in sections if section.strip()))
+            own.append(Section("tools", TOOLS, _FILES))
+    return (*own, Section("appended", APPENDED, append)) if append else tuple(own)

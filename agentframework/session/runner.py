@@ -251,6 +251,7 @@ class TurnRunner:
         return _resolution(result)
 
     async def _open(self, prompt: Prompt, turn: Turn) -> None:
+        self._parts.files.begin_turn()
         self._sink.emit(TurnStarted, prompt.driver_id, prompt.source)
         self._sink.emit(UserMessageEvent, prompt.display)
         self._sink.emit(Thinking, True)

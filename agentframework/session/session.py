@@ -19,6 +19,7 @@ from agentframework.assembly import (
     ModelOptions,
     PermissionOptions,
     ServerOptions,
+    SettingsOptions,
     ToolOptions,
     build,
     session_limits,
@@ -51,8 +52,10 @@ from agentframework.session.persistence import NOT_STORED, SessionJournal, Store
 from agentframework.session.prompting import SessionPrompts
 from agentframework.session.reading import SessionReading
 from agentframework.session.runner import TurnRunner
+from agentframework.session.settings import SessionSettings
 from agentframework.session.storing import SessionStoring, store_options
 from agentframework.session.timeline import Timeline
+from agentframework.settings import ContributionSources, ProjectAccess, SettingsSource
 from agentframework.slash import CommandInfo, CommandModule, CommandResult
 from agentframework.stores.port import JournalStore
 from agentframework.tools import Tool
@@ -63,7 +66,8 @@ DEFAULT_CONTEXT = ContextOptions()
 
 
 class InteractiveSession(
-    SessionPrompts, SessionReading, SessionPermissions, SessionBackground, SessionStoring, EventSource
+    SessionSettings, SessionPrompts, SessionReading, SessionPermissions, SessionBackground, SessionStoring,
+    EventSource,
 ):
     """One conversation with a model that may use tools.
 
@@ -74,7 +78,10 @@ class InteractiveSession(
 
     ``read_only_commands`` lets shell commands that only read run unasked, also in the mode ``plan``; ``auto_mode``
     says who judges calls in the mode ``auto``; ``max_turns`` is another name of ``limits.max_iterations``; ``prices``
-    tells by the name of a model what it costs. Raises `ConfigurationError` for options that cannot work.
+    tells by the name of a model what it costs. With a trusted ``project_access`` the files of
+    ``project_settings_paths`` count after ``user_settings_sources``, and instruction files of the project are read
+    unless ``bare``. Raises `ConfigurationError` for options that cannot work, `SettingsError` for a settings file that
+    cannot be used.
     """
 
     def __init__(  # noqa: PLR0913 - options are keyword arguments, so that they can be read and completed
@@ -90,7 +97,7 @@ class InteractiveSession(
         raw_model_events: bool = False,
         response_format: Any = None,
         prices: Mapping[str, ModelPrice] | None = None,
-        permission_mode: PermissionMode | str = PermissionMode.DEFAULT,
+        permission_mode: PermissionMode | str | None = None,
         permissions: PermissionRules | None = None,
         allowed_tools: Sequence[str] = (),
         denied_tools: Sequence[str] = (),
@@ -115,6 +122,11 @@ class InteractiveSession(
         session_name: str | None = None,
         resume_session_id: str | None = None,
         fork_session: bool = False,
+        project_access: ProjectAccess | None = None,
+        user_settings_sources: Sequence[SettingsSource] = (),
+        project_settings_paths: Sequence[object] = (),
+        contribution_sources: ContributionSources | None = None,
+        bare: bool = False,
     ) -> None:
         store = store_options(session_store, session_name, resume_session_id, fork_session)
         super().__init__(resume_session_id if resume_session_id and not fork_session else new_id("session"))
@@ -133,20 +145,18 @@ class InteractiveSession(
                     additional_directories=additional_directories, background_shells=background_shells,
                 ),
                 permissions=PermissionOptions(
-                    mode=parse_mode(permission_mode),
-                    rules=permissions or PermissionRules(),
-                    allowed_tools=allowed_tools,
-                    denied_tools=denied_tools,
-                    read_only_commands=read_only_commands,
-                    auto_mode=auto_mode,
+                    mode=None if permission_mode is None else parse_mode(permission_mode),
+                    rules=permissions or PermissionRules(), allowed_tools=allowed_tools, denied_tools=denied_tools,
+                    read_only_commands=read_only_commands, auto_mode=auto_mode,
                 ),
                 hooks=HookOptions(settings=hooks, fail_closed=hooks_fail_closed),
                 servers=ServerOptions(servers=mcp_servers, mcp=mcp, interactive=True),
-                limits=session_limits(limits, max_turns),
-                loop_guard=loop_guard,
-                context=context or DEFAULT_CONTEXT,
-                system_prompt=system_prompt,
-                append_system_prompt=append_system_prompt,
+                settings=SettingsOptions(
+                    project_access=project_access, user_sources=user_settings_sources,
+                    project_paths=project_settings_paths, contributions=contribution_sources, bare=bare,
+                ),
+                limits=session_limits(limits, max_turns), loop_guard=loop_guard, context=context or DEFAULT_CONTEXT,
+                system_prompt=system_prompt, append_system_prompt=append_system_prompt,
             )
         )  # fmt: skip
         self._wire(command_modules, store)
@@ -202,10 +212,7 @@ class InteractiveSession(
         turn_id, self._sink.turn_id = self._sink.turn_id, None  # starting is no part of the turn that caused it
         names = self._parts.catalog.names
         self._sink.emit(SessionStarted, self.cwd, self.model, str(self.permission_mode), names)
-        for warning in self._parts.gate.rules.warnings:
-            self.warn(warning, "permissions")
-        for problem in self._hooks.problems:
-            self.warn(problem, "hooks")
+        self._tell_problems()
         self._sink.turn_id = turn_id
         self._parts.servers.begin(self._owner)
         self._hooks.begin(source)

@@ -79,7 +79,6 @@ def test_the_options_of_the_page_are_those_of_a_session() -> None:
     listed = {quoted_names(row[0])[0]: "".join(quoted_names(row[1])) for row in rows(PAGE["sessions"], "Options")}
     parameters = [p for p in inspect.signature(InteractiveSession.__init__).parameters.values() if p.name != "self"]
     shown = {p.name: "" if p.default is p.empty else repr(p.default) for p in parameters}
-    shown["permission_mode"] = "PermissionMode.DEFAULT"
     assert listed == shown
 
 
