@@ -4,7 +4,6 @@ import asyncio
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any
 
 from agentframework.abilities.background import BackgroundRegistry
@@ -12,7 +11,6 @@ from agentframework.assembly.background import background_registry, in_backgroun
 from agentframework.assembly.builtins import builtin_tools
 from agentframework.assembly.classifier import ProviderClassifier
 from agentframework.assembly.configured import Configured, configure
-from agentframework.assembly.duties import ServerDuties
 from agentframework.assembly.hooking import hook_engine, hooked_prompts, own_hooks
 from agentframework.assembly.instructed import Instructed
 from agentframework.assembly.options import AssemblyOptions, AutoMode, PermissionOptions
@@ -129,8 +127,7 @@ def build(
     if servers is None:
         tools = _tools(options, configured, background, lambda: settings.provider)
         catalog = ToolCatalog(with_plans(tools, sink))
-        duties = cache(lambda: ServerDuties(settings.current, gate, prompts)) if options.servers.interactive else None
-        servers = ConversationServers(options.servers, catalog, sink.emit, sandbox.roots[0], duties)
+        servers = ConversationServers(options.servers, catalog, sink.emit, sandbox.roots[0])
     catalog = servers.catalog
     settings = _settings(options, sandbox, catalog, configured)
     fixed = Fixed(_rules(options.permissions, sandbox, catalog, servers.name_prefixes), own_hooks(options.hooks))
@@ -175,9 +172,12 @@ def build(
     )  # fmt: skip
     instructed = _instructed(options, sandbox, settings, sink)
     files = SettingsFiles(configured, fixed, gate, engine, catalog, servers, sink, instructed)
-    return Parts(
+    parts = Parts(
         settings, catalog, sandbox, prompts, gate, engine, servers, loop, background, spills, compactor, files
-    )
+    )  # fmt: skip
+    if options.servers.interactive:
+        servers.parts = parts
+    return parts
 
 
 def _prices(options: AssemblyOptions, settings: ModelSettings) -> Mapping[str, ModelPrice]:

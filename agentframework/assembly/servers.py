@@ -1,8 +1,9 @@
 """The MCP servers of a conversation, or of all of an agent: started with it, their tools in its catalog."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Protocol
 
 from agentframework._base.abort import AbortSignal, run_abortable
 from agentframework._base.owner import TaskOwner
@@ -15,15 +16,32 @@ from agentframework.mcp import McpClientManager, McpHandlers, McpOptions, McpToo
 from agentframework.mcp.deferred import SEARCH_TOOL, DeferredTools
 from agentframework.mcp.manager import Emit
 from agentframework.mcp.options import as_handlers
+from agentframework.permissions import PermissionGate, PromptBroker
+from agentframework.providers.protocol import Provider
 from agentframework.tools import Tool, ToolCatalog
 from agentframework.tools.names import server_prefix
+
+
+class _Current(Protocol):
+    def current(self) -> tuple[Provider, str]: ...
+
+
+class Answering(Protocol):
+    """Who answers the questions of servers: the model, after the gate, or a person."""
+
+    @property
+    def settings(self) -> _Current: ...
+    @property
+    def gate(self) -> PermissionGate: ...
+    @property
+    def prompts(self) -> PromptBroker: ...
 
 
 class ConversationServers:
     """Keeps the tools of all servers in ``catalog`` and tells of everything through ``emit``, as `EventSink.emit`.
 
-    A conversation without servers costs nothing until somebody asks for the manager. ``duties`` answers what servers
-    ask and the host has no handler for; it is called when the first of them does. Raises `ConfigurationError`.
+    A conversation without servers costs nothing until somebody asks for the manager. If the options say
+    ``interactive``, ``parts`` answer what servers ask and the host has no handler for. Raises `ConfigurationError`.
     """
 
     __slots__ = (
@@ -37,6 +55,7 @@ class ConversationServers:
         "_options",
         "_starting",
         "catalog",
+        "parts",
     )
 
     def __init__(
@@ -45,16 +64,16 @@ class ConversationServers:
         catalog: ToolCatalog,
         emit: Emit,
         cwd: str,
-        duties: Callable[[], ServerDuties] | None = None,
     ) -> None:
         self._options = options
         self.catalog = catalog
         self._emit = emit
         self._cwd = cwd
-        self._duties = duties
+        self.parts: Answering | None = None
+        self._duties: ServerDuties | None = None
         self._manager: McpClientManager | None = None
         self._executor: McpToolExecutor | None = None
-        self._deferred = DeferredTools((options.mcp or McpOptions()).max_definition_bytes)
+        self._deferred: DeferredTools | None = None
         self._starting: asyncio.Task[object] | None = None
         self._deadline = 0.0
         if options.servers:
@@ -72,7 +91,7 @@ class ConversationServers:
         """How the names of tools begin that may still come."""
         if self._manager is None:
             return ()
-        others = [SEARCH_TOOL, *([SAMPLING_TOOL] if self._duties else [])]
+        others = [SEARCH_TOOL, *([SAMPLING_TOOL] if self._options.interactive else [])]
         return (*map(server_prefix, self._manager.server_ids), *others)
 
     def _make(self) -> McpClientManager:
@@ -85,6 +104,7 @@ class ConversationServers:
             environment=options.environment,
         )
         self._executor = McpToolExecutor(manager)
+        self._deferred = DeferredTools((options.mcp or McpOptions()).max_definition_bytes)
         for server_id in manager.server_ids:
             self.catalog.replace_group(_group(server_id), ())
         self.catalog.replace_group(_SEARCH, ())
@@ -93,14 +113,19 @@ class ConversationServers:
 
     def _handlers(self, server_id: str) -> McpHandlers:
         given = as_handlers(self._options.mcp.handlers if self._options.mcp else None)
-        duties = self._duties
-        if duties is None:
+        if not self._options.interactive:
             return given
         return replace(
             given,
-            sampling=given.sampling or (lambda params: duties().sample(server_id, params)),
-            elicitation=given.elicitation or (lambda params: duties().elicit(server_id, params)),
+            sampling=given.sampling or (lambda params: self._duty().sample(server_id, params)),
+            elicitation=given.elicitation or (lambda params: self._duty().elicit(server_id, params)),
         )
+
+    def _duty(self) -> ServerDuties:
+        if self._duties is None:
+            assert self.parts is not None
+            self._duties = ServerDuties(self.parts.settings.current, self.parts.gate, self.parts.prompts)
+        return self._duties
 
     def begin(self, owner: TaskOwner) -> None:
         """Connect in the background, as a task of ``owner``."""
@@ -132,25 +157,26 @@ class ConversationServers:
     def _tell(self, event: type[BaseEvent], *fields: object) -> None:
         if event is McpToolCatalogUpdated:
             self._take_tools(str(fields[0]))
-        elif event is McpServerConfigurationChanged and fields[1] == "removed":
+        elif event is McpServerConfigurationChanged and fields[1] == "removed" and self._deferred is not None:
             self.catalog.remove_group(_group(str(fields[0])))
             self._deferred.forget(str(fields[0]))
-            self._offer_deferred()
+            self._offer_deferred(self._deferred)
         self._emit(event, *fields)
 
     def _take_tools(self, server_id: str) -> None:
         assert self._executor is not None
+        assert self._deferred is not None
         defer = self.manager.get_connection(server_id).server.defer
         offered = self._deferred.take(server_id, self._executor.tools_of(server_id), defer=defer)
         self._replace(_group(server_id), offered, f"MCP server {server_id}")
-        self._offer_deferred()
+        self._offer_deferred(self._deferred)
 
-    def _offer_deferred(self) -> None:
+    def _offer_deferred(self, deferred: DeferredTools) -> None:
         """The search, if there is anything to find, and behind it what was found."""
-        search = [self._deferred.search_tool(self._offer_deferred)] if self._deferred else []
+        search = [deferred.search_tool(lambda: self._offer_deferred(deferred))] if deferred else []
         if search or self.catalog.group_of(SEARCH_TOOL) == _SEARCH:
             self._replace(_SEARCH, search, "MCP servers")
-        self._replace(_FOUND, self._deferred.found, "MCP servers")
+        self._replace(_FOUND, deferred.found, "MCP servers")
 
     def _replace(self, group: str, tools: Sequence[Tool], whose: str) -> None:
         try:
