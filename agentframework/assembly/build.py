@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from sys import intern
 from typing import Any
 
 from agentframework.abilities.background import BackgroundRegistry
@@ -288,5 +289,5 @@ def _judging_model(auto: AutoMode | None, settings: ModelSettings) -> Callable[[
 
 def _home() -> str | None:
     """What ``~`` in a rule means. Only rules that spell it look at the environment."""
-    home = os.path.expanduser("~")
+    home = intern(os.path.expanduser("~"))
     return home if os.path.isabs(home) else None

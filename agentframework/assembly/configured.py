@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from sys import intern
 from types import MappingProxyType
 
 from agentframework._base.diagnostic import Diagnostic
@@ -194,7 +195,7 @@ def configure(options: AssemblyOptions, *, home: str | None) -> Configured:
     environment = os.environ if options.hooks.environment is None else options.hooks.environment
     return Configured(
         options.settings,
-        cwd=os.path.realpath(options.cwd),
+        cwd=intern(os.path.realpath(options.cwd)),
         home=home,
         environment=environment,
         fail_closed=options.hooks.fail_closed,

@@ -3,6 +3,7 @@
 import errno
 import os
 from collections.abc import Iterable
+from sys import intern
 
 from agentframework.errors import ConfigurationError
 from agentframework.sandbox.protocol import OutsideWorkspaceError, ResolvedPath
@@ -89,7 +90,7 @@ def _told_by_kernel(path: str, flag: int) -> str | None:
 
 def _directory(place: str | os.PathLike[str], field: str) -> str:
     shown: str = os.fspath(place)
-    real = os.path.realpath(shown)
+    real = intern(os.path.realpath(shown))  # a host may have thousands of sessions in one directory
     if not os.path.isdir(real):
         kind = "is not a directory" if os.path.exists(real) else "does not exist"
         raise ConfigurationError(
