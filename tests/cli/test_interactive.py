@@ -297,6 +297,8 @@ async def test_a_dumb_terminal_gets_plain_lines(recording, start, project) -> No
     terminal.type("yes\n")
     await terminal.shows("Allowed once.", "Done.")
     assert (project / "new.txt").read_text() == "x"
+    # The turn is over when it is written down, and not before the prompt says so.
+    await terminal.until(lambda screen: screen.text.rstrip().endswith("]\n>"))
     terminal.type("/exit\n")
     assert await terminal.exit_code() == 0
     assert terminal.screen.escapes == set()

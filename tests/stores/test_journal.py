@@ -1,5 +1,4 @@
 import json
-import multiprocessing
 import os
 import signal
 import stat
@@ -199,29 +198,31 @@ async def test_two_objects_of_one_process_are_two_writers(tmp_path: Path) -> Non
     assert texts_of(tmp_path / "a.jsonl") == ["one", "two"]
 
 
-def _write_many(folder: str, name: str, count: int) -> None:
-    path = Path(folder) / "a.jsonl"
-    for number in range(count):
-        while True:
-            try:
-                writer = JournalWriter(path, same)
-            except SessionLockedError:
-                continue
-            break
-        writer.append([message_record(user_text(f"{name} {number}"))])
-        writer._dirty = False
-        writer.close()
+MANY = """
+import sys
+from pathlib import Path
+from agentframework import SessionLockedError
+from agentframework.messages import user_text
+from agentframework.stores.journal import JournalWriter
+from agentframework.stores.records import message_record
+for number in range(100):
+    while True:
+        try:
+            writer = JournalWriter(Path(sys.argv[1]) / "a.jsonl", lambda value: value)
+        except SessionLockedError:
+            continue
+        break
+    writer.append([message_record(user_text(f"{sys.argv[2]} {number}"))])
+    writer._dirty = False  # two hundred waits for the disk show nothing here
+    writer.close()
+"""
 
 
 async def test_records_of_two_processes_are_all_there_and_whole(tmp_path: Path) -> None:
     await session_of(tmp_path)
-    context = multiprocessing.get_context("spawn")
-    workers = [context.Process(target=_write_many, args=(str(tmp_path), name, 100)) for name in ("a", "b")]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join(60)
-        assert worker.exitcode == 0
+    async with anyio.create_task_group() as tasks:
+        for name in ("a", "b"):
+            tasks.start_soon(anyio.run_process, [sys.executable, "-c", MANY, str(tmp_path), name])
     found = texts_of(tmp_path / "a.jsonl")
     assert [text for text in found if text.startswith("a ")] == [f"a {number}" for number in range(100)]
     assert [text for text in found if text.startswith("b ")] == [f"b {number}" for number in range(100)]
