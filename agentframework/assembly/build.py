@@ -154,16 +154,8 @@ def build(
     )
     spills = SpillStore()
     rounds = ToolRounds(
-        catalog,
-        gate,
-        sink,
-        sandbox,
-        prompts,
-        options.limits.max_tool_result_bytes,
-        abandon,
-        hooks,
-        spills,
-    )
+        catalog, gate, sink, sandbox, prompts, options.limits.max_tool_result_bytes, abandon, hooks, spills
+    )  # fmt: skip
     prices = _prices(options, settings)
     wanted = options.context
     compactor = None if wanted is None else Compactor(wanted, settings, engine, sink, abandon, prices)

@@ -1,6 +1,7 @@
 """The real command as a process of its own, answered by a recording or by a strict server on this machine."""
 
 import os
+import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -8,6 +9,10 @@ import pytest
 from headlesskit import Command, Exchanges
 
 from agentframework.testing import StrictModelServer
+
+
+# Where the tests run behind a program that ignores hang-ups (as nohup does), the command would do so, too.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture
