@@ -10,7 +10,6 @@ from headlesskit import Command, Exchanges
 
 from agentframework.testing import StrictModelServer
 
-
 # Where the tests run behind a program that ignores hang-ups (as nohup does), the command would do so, too.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
