@@ -6,7 +6,8 @@ from pathlib import Path
 
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 
-FOLDER = ".agentframework"
+from agentframework.cli.keeping import FOLDER
+
 FILE = "history"
 
 
